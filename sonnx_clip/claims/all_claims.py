@@ -46,13 +46,18 @@ def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
     """The claims of some groups, by default of all, on an element type (its id) or on ``restrictions``."""
     known: dict[str, tuple[Claim, ...]] = spec.memo.setdefault(("claims", subject), {})
     if subject == SUBJECT:
-        return known.get("") or known.setdefault("", tuple(meaning.restrictions_claims(spec)))
+        if not known:
+            known[""] = tuple(meaning.restrictions_claims(spec))
+        return known[""]
     skipped = () if has_written_theory(spec) else _NEED_THEORIES
-    wanted = [name for name in groups or _GROUPS if name not in skipped]
-    for name in wanted:
+    claims: list[Claim] = []
+    for name in groups or _GROUPS:
+        if name in skipped:
+            continue
         if name not in known:
             known[name] = tuple(_GROUPS[name](spec, spec.element_type(subject)))
-    return tuple(claim for name in wanted for claim in known[name])
+        claims += known[name]
+    return tuple(claims)
 
 
 def every_claim(spec: Spec) -> Iterator[Claim]:

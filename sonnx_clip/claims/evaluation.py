@@ -152,8 +152,10 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
     nans = [encode("nan", etype), encode("-nan", etype)] if is_float else []
-    float32 = spec.element_type("float32")
-    floats = [encode(text, float32) for text in _FLOATS if "F" in bound]
+    floats: list[Value] = []
+    if "F" in bound:  # an operator without conversions may lack float32
+        float32 = spec.element_type("float32")
+        floats = [encode(text, float32) for text in _FLOATS]
 
     cases = spec.giving_cases(etype.family)
     evaluate = truth(spec, etype)

@@ -114,8 +114,8 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
         witness = {name: encode(text, etype) for name, text in texts.items()}
         if evaluate(condition, witness):
             return numbers(texts)
-    what = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
-    raise UserError(what, spec.file, "weaken the condition")
+    message = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
+    raise UserError(message, spec.file, "weaken the condition")
 
 
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -248,7 +248,19 @@ def refuted_constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim
 # --- The restrictions: equivalent to the hand-written ones, consistent, and independent ---------------------
 
 # What a model may declare: one tensor of each kind that a restriction distinguishes from the others.
-_DIMENSIONS = (None, (), (1,), (7,), (0,), (2, 3), ("N",), (2, "N"), ("N", 5), (-1,), (2, -1))
+_DIMENSIONS = (
+    None,
+    (),
+    (1,),
+    (7,),
+    (0,),
+    (2, 3),
+    ("N",),
+    (2, "N"),
+    ("N", 5),
+    (-1,),
+    (2, -1),
+)
 _DECLARED: tuple[DeclaredTensor | None, ...] = (
     None,
     *(DeclaredTensor("float32", dims) for dims in _DIMENSIONS),

@@ -43,20 +43,24 @@ def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
 
 def stated(signature: Signature, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     """A constraint or restriction as the YAML states it, of the operands and the result."""
-    return tree.Use(f"{STATED}{entry.id}", names(signature.all_ids, kind), Kind.BOOL)
+    arguments = names(signature.all_ids, kind)
+    return tree.Use(f"{STATED}{entry.id}", arguments, Kind.BOOL)
 
 
 def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
     """The operands, and what else cases give in a family, each once."""
-    results = (case.result for case in spec.giving_cases(family))
-    return tuple(dict.fromkeys((*names(spec.signature.ids), *results)))
+    operands = names(spec.signature.ids)
+    results = [case.result for case in spec.giving_cases(family)]
+    return tuple(dict.fromkeys((*operands, *results)))
 
 
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:
     """An expression with another in the place of a variable."""
 
     def replacement(node: Expr) -> Expr | None:
-        return by if isinstance(node, Name) and node.id == name else None
+        if isinstance(node, Name) and node.id == name:
+            return by
+        return None
 
     return rewritten(expr, replacement)
 
@@ -71,7 +75,8 @@ def free_names(expr: Expr) -> set[str]:
         case tree.Let(name=name, value=value, body=body):
             return free_names(value) | (free_names(body) - {name})
         case _:
-            return set().union(*map(free_names, parts_of(expr)))
+            inner = map(free_names, parts_of(expr))
+            return set[str]().union(*inner)
 
 
 def names_used(claim: Claim) -> set[str]:

@@ -55,7 +55,9 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def _has_operands(spec: Spec, etype: ElementType, witness: Contrast) -> bool:
     """Whether a witness has a number of this element type for every operand."""
-    return witness.type == etype.id and witness.texts().keys() >= set(spec.signature.ids)
+    if witness.type != etype.id:
+        return False
+    return witness.texts().keys() >= set(spec.signature.ids)
 
 
 def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:

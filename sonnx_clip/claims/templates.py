@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
 SUBJECT = "restrictions"
 """The subject of claims on no element type."""
-_B, _E, _T = ((sort,) for sort in (Sort.BOOL, Sort.ELEMENT, Sort.TENSOR))
+# Each argument of a function has the sorts that it may have: here one.
+_B = (Sort.BOOL,)
+_E = (Sort.ELEMENT,)
+_T = (Sort.TENSOR,)
 _FUNCTIONS = {
     **ELEMENT_FUNCTIONS,
     **DECLARED_FUNCTIONS,
@@ -106,7 +109,12 @@ class Listed(tuple[str, ...]):
 class Given(dict[str, Any]):
     """The values of placeholders: given ones, and attributes of entries, the first that has one."""
 
-    def __init__(self, family: str, entries: tuple[object, ...], given: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        family: str,
+        entries: tuple[object, ...],
+        given: Mapping[str, Any],
+    ) -> None:
         super().__init__(given)
         self._family, self._entries = family, entries
 
@@ -200,16 +208,18 @@ def _claim(
     etype: ElementType | None,
     subject: str,
     template: Template,
-    given: Given,
+    placeholders: Given,
     *,
     in_domain: bool,
 ) -> Claim:
     def made(text: str) -> Expr:
-        return condition(spec, etype, text.format_map(given), given, tensors=template.tensors)
+        return condition(
+            spec, etype, text.format_map(placeholders), placeholders, tensors=template.tensors
+        )
 
     premises: list[Expr] = []
     for text in template.premises:
-        named = [given.find(name) for name in re.findall(r"\b_(\w+)", text)]
+        named = [placeholders.find(name) for name in re.findall(r"\b_(\w+)", text)]
         if any(value is None for value in named):
             continue
         if named and isinstance(named[0], tuple):
@@ -217,34 +227,36 @@ def _claim(
         else:
             premises.append(made(text))
 
-    variables = template.every.format_map(given).split()
+    variables = template.every.format_map(placeholders).split()
     sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
-    conclusion = _formula(template.written, given) if template.written else made(template.holds)
+    conclusion = (
+        _formula(template.written, placeholders) if template.written else made(template.holds)
+    )
     if in_domain and variables and etype is not None and not isinstance(conclusion, Written):
         used = free_names(conclusion).union(*map(free_names, premises))
         premises = [*domain_of_names(spec, etype.family, used), *premises]
 
     return Claim(
         subject=subject,
-        name=template.goal.format_map(given),
+        name=template.goal.format_map(placeholders),
         role=template.role,
         kind=template.kind,
-        shows=tuple(template.shows.format_map(given).split()),
-        title=template.title.format_map(_Printed(given)),
+        shows=tuple(template.shows.format_map(placeholders).split()),
+        title=template.title.format_map(_Printed(placeholders)),
         conclusion=conclusion,
         premises=tuple(premises),
         variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),
-        witness=given[template.at] if template.at else {},
+        witness=placeholders[template.at] if template.at else {},
     )
 
 
-def _formula(text: str, given: Given) -> Written:
+def _formula(text: str, placeholders: Given) -> Written:
     """A formula in WhyML; in braces what is given, or a number, or a number as a FLOAT."""
     parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
     for index in range(1, len(parts), 2):
         name = str(parts[index])
         sort = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
-        parts[index] = given.find(name) or Number(name.removeprefix("FLOAT "), sort)
+        parts[index] = placeholders.find(name) or Number(name.removeprefix("FLOAT "), sort)
     return Written(tuple(parts))
 
 
@@ -252,14 +264,14 @@ def condition(
     spec: Spec,
     etype: ElementType | None,
     text: str,
-    given: Given | None = None,
+    placeholders: Given | None = None,
     *,
     tensors: bool = False,
 ) -> Expr:
     """A condition as claims.yaml has it, with the given expressions in the places of their names."""
     expressions: dict[str, Expr] = {}
     for name in re.findall(r"\b_\w+", text):
-        value = given.find(name.removeprefix("_")) if given else None
+        value = placeholders.find(name.removeprefix("_")) if placeholders else None
         if isinstance(value, get_args(Expr)):
             expressions[name] = value
     kinds = {name: kind_of(expression) for name, expression in expressions.items()}
@@ -296,7 +308,11 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
 
 
 def _meant(
-    spec: Spec, family: str, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
+    spec: Spec,
+    family: str,
+    expressions: Mapping[str, Expr],
+    tensors: bool,
+    expr: Expr,
 ) -> Expr | None:
     """The meaning of a node of a template, its parts already done; None for a node of the language."""
     signature = spec.signature

@@ -67,8 +67,10 @@ RESERVED = {
 def suggestion(name: str, names: Iterable[str], label: str) -> str:
     """``did you mean `a`, `b`?``, or the list of all names under a label."""
     names = list(names)
-    if near := nearest(name, names):
-        return f"did you mean {' or '.join(f'`{match}`' for match in near)}?"
+    near = nearest(name, names)
+    if near:
+        matches = " or ".join(f"`{match}`" for match in near)
+        return f"did you mean {matches}?"
     return f"{label}: {', '.join(names)}"
 
 
@@ -91,25 +93,24 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a condition, the last of kind ``end``; LanguageError at an unknown character."""
-    found: list[Token] = []
+    read: list[Token] = []
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        token = Token(
-            "keyword" if match[kind] in KEYWORDS else kind, match[kind], match.start(kind)
-        )
-        if token.text in _ARITHMETIC and kind == "wrong":
-            raise _arithmetic(token)
+        group = match.lastgroup or ""
+        kind = "keyword" if match[group] in KEYWORDS else group
+        token = Token(kind, match[group], match.start(group))
         if kind == "wrong":
+            if token.text in _ARITHMETIC:
+                raise _arithmetic(token)
             todo = f"write `{_INSTEAD[token.text]}`" if token.text in _INSTEAD else None
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
-        if len(found) == _LONGEST:
+        if len(read) == _LONGEST:
             raise LanguageError(
                 token.offset, "the condition is too long", "name the parts under `definitions`"
             )
-        found.append(token)
+        read.append(token)
         if kind == "end":
             break
-    return found
+    return read
 
 
 def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
@@ -118,8 +119,8 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     expr = parser.expression()
     rest = parser.peek
     if rest.kind != "end":
-        what = f"`{rest.text}` is not expected here"
-        raise LanguageError(rest.offset, what, "the condition could end before it")
+        message = f"`{rest.text}` is not expected here"
+        raise LanguageError(rest.offset, message, "the condition could end before it")
     return expr if kind is None else _demand(expr, 0, kind)
 
 
@@ -142,17 +143,18 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def accept(self, text: str) -> bool:
-        found = self.peek.text == text and self.peek.kind != "word"
-        self.at += found
-        return found
+        is_next = self.peek.text == text and self.peek.kind != "word"
+        if is_next:
+            self.at += 1
+        return is_next
 
     def require(self, text: str, todo: str) -> None:
         if not self.accept(text):
             raise self.unexpected(f"`{text}`", todo)
 
     def unexpected(self, wanted: str, todo: str | None = None) -> LanguageError:
-        found = f"`{self.peek.text}` is here" if self.peek.text else "the text ends here"
-        return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
+        actual = f"`{self.peek.text}` is here" if self.peek.text else "the text ends here"
+        return LanguageError(self.peek.offset, f"{actual}, {wanted} is expected", todo)
 
     def expression(self, loosest: int = LOOSEST, kind: Kind | None = None) -> Expr:
         """An expression whose operators bind at least so tightly, of a kind."""
@@ -211,10 +213,8 @@ class _Parser:
 
     def comparison(self, operator: str, left: Expr, start: int, place: int) -> Expr:
         kind = kind_of(left)
-        comparable = kind is Kind.ELEMENT or (
-            kind in (Kind.SHAPE, Kind.ELEMENT_TYPE) and operator == "=="
-        )
-        if not comparable:
+        has_equality = operator == "==" and kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
+        if kind is not Kind.ELEMENT and not has_equality:
             todo = "write `iff` between conditions" if kind is Kind.BOOL else None
             raise LanguageError(start, f"{_a(kind)} cannot be compared by `{operator}`", todo)
         right = self.expression(place, kind)
@@ -226,26 +226,33 @@ class _Parser:
 
     def word(self, token: Token) -> Expr:
         """A variable, a constant, a call, or the use of an entry."""
-        name, scope = token.text, self.scope
+        name = token.text
+        scope = self.scope
         if name in scope.variables:
             return self.variable(token)
         if name in CONSTANT_NAMES:
             return tree.Number(name)
-        if function := scope.functions.get(name):
-            if name == "every":
-                return self.every(token)
-            node = tree.CasesResult if name == scope.signature.function else tree.Call
-            return node(name, self.arguments(token, function.arguments), function.result)
-        if usable := scope.uses.get(name):
-            return self.use(token, usable)
-        known = name in RESERVED or name in (
-            *scope.signature.all_ids,
-            scope.signature.second,
-            scope.signature.function,
-        )
-        what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
+        if name in scope.functions:
+            return self.call(token)
+        if name in scope.uses:
+            return self.use(token, scope.uses[name])
+        signature = scope.signature
+        of_operator = (*signature.all_ids, signature.second, signature.function)
+        if name in RESERVED or name in of_operator:
+            message = f"`{name}` cannot be used in {scope.name}"
+        else:
+            message = f"`{name}` is not defined in {scope.name}"
         names = [*scope.variables, *scope.functions, *scope.uses]
-        raise LanguageError(token.offset, what, suggestion(name, names, "it has"))
+        raise LanguageError(token.offset, message, suggestion(name, names, "it has"))
+
+    def call(self, token: Token) -> Expr:
+        name = token.text
+        if name == "every":
+            return self.every(token)
+        function = self.scope.functions[name]
+        is_operator = name == self.scope.signature.function
+        node = tree.CasesResult if is_operator else tree.Call
+        return node(name, self.arguments(token, function.arguments), function.result)
 
     def use(self, token: Token, usable: Usable) -> Expr:
         lacking = sorted(self.scope.families - usable.families)
@@ -255,9 +262,8 @@ class _Parser:
             )
         if not usable.parameters:
             return tree.Use(token.text, (), usable.kind, self.scope.signature.ids)
-        return tree.Use(
-            token.text, self.arguments(token, [(Kind.ELEMENT,)] * usable.parameters), usable.kind
-        )
+        elements = [(Kind.ELEMENT,)] * usable.parameters
+        return tree.Use(token.text, self.arguments(token, elements), usable.kind)
 
     def variable(self, token: Token) -> Expr:
         name = tree.Name(token.text, self.scope.variables[token.text])
@@ -271,8 +277,8 @@ class _Parser:
         if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
-            what = f"`{token.text}[i]` is outside `every(…)`"
-            raise LanguageError(token.offset, what, "`every` binds the index")
+            message = f"`{token.text}[i]` is outside `every(…)`"
+            raise LanguageError(token.offset, message, "`every` binds the index")
         return tree.Subscript(name)
 
     def every(self, token: Token) -> Expr:
@@ -298,9 +304,11 @@ class _Parser:
         self.require(")", shape)
         if len(arguments) != len(kinds):
             plural = "" if len(kinds) == 1 else "s"
-            what = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
-            too_few = len(arguments) < len(kinds)
-            raise LanguageError(end if too_few else arguments[len(kinds)][1], what, shape)
+            message = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
+            place = end
+            if len(arguments) > len(kinds):
+                _, place = arguments[len(kinds)]  # the first that is too much
+            raise LanguageError(place, message, shape)
         demanded = zip(arguments, kinds, strict=True)
         return tuple(_demand(expr, offset, *allowed) for (expr, offset), allowed in demanded)
 
@@ -309,17 +317,19 @@ def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:
     """The expression, if it is of one of the kinds; a number is a FLOAT where one is expected."""
     if kinds == (Kind.FLOAT,) and isinstance(expr, tree.Number):
         return replace(expr, kind=Kind.FLOAT)
-    if (found := kind_of(expr)) not in kinds:
-        what = f"{_a(kinds[0])} is expected here, this is {_a(found)}"
-        raise LanguageError(offset, what, _HINTS.get((found, kinds[0])))
+    kind = kind_of(expr)
+    if kind not in kinds:
+        expected = kinds[0]
+        message = f"{_a(expected)} is expected here, this is {_a(kind)}"
+        raise LanguageError(offset, message, _HINTS.get((kind, expected)))
     return expr
 
 
 def _arithmetic(token: Token) -> LanguageError:
     """The error for an arithmetic operator."""
-    what = f"`{token.text}` is not part of the language, which has no arithmetic"
+    message = f"`{token.text}` is not part of the language, which has no arithmetic"
     todo = "compare elements as they are; `opposite(a)` is the value of the other sign"
-    return LanguageError(token.offset, what, todo)
+    return LanguageError(token.offset, message, todo)
 
 
 def _a(kind: Kind) -> str:

@@ -32,9 +32,9 @@ class NodeForm:
 
 def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> NodeForm:
     """A sign between two operands; one of the same level needs no parentheses on the side where it groups."""
-    return NodeForm(
-        level, f"{{0}} {sign} {{1}}", (level + (groups != "left"), level + (groups != "right"))
-    )
+    left = level if groups == "left" else level + 1
+    right = level if groups == "right" else level + 1
+    return NodeForm(level, f"{{0}} {sign} {{1}}", (left, right))
 
 
 class Printing(ABC):
@@ -55,9 +55,8 @@ class Printing(ABC):
     def filled(self, form: NodeForm, *operands: Expr) -> Piece:
         """A form with its operands."""
         texts = []
-        for expr, place in zip(
-            operands, form.places, strict=True
-        ):  # a loop: a long chain is a deep tree
+        # A loop, since a long chain is a deep tree, and a comprehension takes a frame of its own.
+        for expr, place in zip(operands, form.places, strict=True):
             texts.append(self.operand(expr, place))
         return form.level, form.text.format(*texts)
 
@@ -97,6 +96,7 @@ class Printing(ABC):
 # --- The language of spec/clip.yaml, with the fewest parentheses that parse back to the same tree -----------
 
 
+# How tightly each operator binds, the loosest first.
 _IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
 
 

@@ -108,7 +108,10 @@ def declared_scope(families: frozenset[str], signature: Signature) -> Scope:
 
 
 def tensor_scope(
-    name: str, uses: Mapping[str, Usable], families: frozenset[str], signature: Signature
+    name: str,
+    uses: Mapping[str, Usable],
+    families: frozenset[str],
+    signature: Signature,
 ) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
     variables = {

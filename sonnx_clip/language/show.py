@@ -42,8 +42,10 @@ def hex_float(value: Value, etype: ElementType) -> str:
 
     Every number of a type of at most 64 bits is a double.
     """
-    form, number = float_bits(etype), decode(value, etype)
+    form = float_bits(etype)
+    number = decode(value, etype)
     if isinstance(number, str):
         return show(value, etype)
-    text = math.copysign(number, -1 if int(value) & sign_bit(form) else 1).hex()
+    is_negative = int(value) & sign_bit(form)  # which `decode` drops from a zero
+    text = math.copysign(number, -1 if is_negative else 1).hex()
     return re.sub(r"\.?0*p", "p", text)

@@ -32,7 +32,8 @@ FEW: dict[FamilyId, tuple[str, ...]] = {
 
 def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
     """Every combination of that many of the few values."""
-    return product([encode(text, etype) for text in FEW[etype.family]], repeat=count)
+    few = [encode(text, etype) for text in FEW[etype.family]]
+    return product(few, repeat=count)
 
 
 def spread_choices(size: int, count: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -61,10 +62,14 @@ def special_patterns(etype: ElementType) -> tuple[int, ...]:
 
 
 def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
-    sign, infinite = sign_bit(form), infinity(form)
-    normal, one = constant_pattern("smallest_normal", form), int(encode("1", etype))
-    ordinary = [int(encode(text, etype)) for text in ("0.1", "2", "3", "10")]
-    magnitudes = [0, 1, normal - 1, normal, normal + 1, one - 1, one, one + 1, *ordinary]
+    sign = sign_bit(form)
+    infinite = infinity(form)
+    normal = constant_pattern("smallest_normal", form)
+    one = int(encode("1", etype))
+    magnitudes = [0, 1]  # zero and the least subnormal
+    magnitudes += [normal - 1, normal, normal + 1]
+    magnitudes += [one - 1, one, one + 1]
+    magnitudes += [int(encode(text, etype)) for text in ("0.1", "2", "3", "10")]
     magnitudes += [infinite - 1, infinite]  # the greatest finite number, and infinity
     signed: list[int] = []
     for magnitude in magnitudes:

@@ -165,11 +165,21 @@ Leaf: TypeAlias = Name | Number | Subscript | Every | Value | Let | Parentheses
 # --- Walks --------------------------------------------------------------------------------------------------
 
 _PARTS: dict[type, tuple[str, ...]] = {
-    Name: (), Number: (), Value: (), Compare: ("left", "right"), Connective: ("left", "right"),
-    Not: ("operand",), Every: ("body",), Subscript: ("tensor",), If: ("condition", "then", "otherwise"),
-    Call: ("arguments",), CasesResult: ("arguments",), Use: ("arguments",), Let: ("value", "body"),
+    Name: (),
+    Number: (),
+    Value: (),
+    Compare: ("left", "right"),
+    Connective: ("left", "right"),
+    Not: ("operand",),
+    Every: ("body",),
+    Subscript: ("tensor",),
+    If: ("condition", "then", "otherwise"),
+    Call: ("arguments",),
+    CasesResult: ("arguments",),
+    Use: ("arguments",),
+    Let: ("value", "body"),
     Parentheses: ("inner",),
-}  # fmt: skip
+}
 """The fields that hold the trees right below a node; `arguments` holds several."""
 
 

@@ -125,15 +125,14 @@ def encode(text: str, etype: ElementType) -> Value:
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
-        what = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
-        raise UserError(what, todo="write a decimal number")
-    if len(digits) * 4 != etype.width:
-        todo = (
-            f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0"
-        )
-        raise UserError(
-            f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}", todo=todo
-        )
+        message = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
+        raise UserError(message, todo="write a decimal number")
+    width = 4 * len(digits)
+    if width != etype.width:
+        message = f"0x{digits} has {width} bits, {etype.id} has {etype.width}"
+        needed = etype.width // 4
+        todo = f"{etype.id} takes {needed} hex digits; a hex float has an exponent: 0x1p+0"
+        raise UserError(message, todo=todo)
     return int(digits, 16)
 
 
@@ -144,8 +143,11 @@ def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
     if isinstance(etype.bits, FloatBits):
         pattern = constant_pattern(name, etype.bits)
         return pattern ^ sign_bit(etype.bits) if negative else pattern
-    number = integer_range(etype)[name == "highest"]
-    return _to_integer(Fraction(-number if negative else number), etype, f"{'-' * negative}{name}")
+    lowest, highest = integer_range(etype)
+    number = highest if name == "highest" else lowest
+    if negative:
+        return _to_integer(Fraction(-number), etype, f"-{name}")
+    return number % (highest - lowest + 1)
 
 
 @lru_cache(maxsize=4096)  # the same few texts, in every element type
@@ -156,19 +158,22 @@ def _magnitude(body: str) -> Fraction | None:
     if _DECIMAL.fullmatch(body):
         return Fraction(body)
     match = _HEX_FLOAT.fullmatch(body)
-    if match is None or not (digits := match["whole"] + match["part"]):
+    if match is None:
         return None
-    return int(digits, 16) * Fraction(2) ** (int(match["exponent"]) - 4 * len(match["part"]))
+    digits = match["whole"] + match["part"]
+    if not digits:
+        return None
+    exponent = int(match["exponent"]) - 4 * len(match["part"])
+    return int(digits, 16) * Fraction(2) ** exponent
 
 
 def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
     low, high = integer_range(etype)
+    todo = f"{etype.id} holds {low} … {high}"
     if number.denominator != 1:
-        raise UserError(f"{text} is not an integer", todo=f"{etype.id} holds {low} … {high}")
+        raise UserError(f"{text} is not an integer", todo=todo)
     if not low <= number <= high:
-        raise UserError(
-            f"{text} is not in the range of {etype.id}", todo=f"{etype.id} holds {low} … {high}"
-        )
+        raise UserError(f"{text} is not in the range of {etype.id}", todo=todo)
     return int(number) % (high - low + 1)
 
 
@@ -205,11 +210,15 @@ def decode(value: Value, etype: ElementType) -> Fraction | str:
     magnitude = abs(int(key))
     if magnitude == infinity(etype.bits):
         return "-inf" if key < 0 else "inf"
-    step = etype.bits.significand - 1
-    field, rest = magnitude >> step, magnitude & ((1 << step) - 1)
-    least = 2 - (1 << (etype.bits.exponent - 1))
-    significand = rest | (1 << step) if field else rest
-    number = Fraction(significand) * Fraction(2) ** (least + max(field - 1, 0) - step)
+    digits = etype.bits.significand - 1  # those that are stored
+    hidden = 1 << digits
+    field = magnitude >> digits
+    significand = magnitude & (hidden - 1)
+    exponent = 2 - (1 << (etype.bits.exponent - 1)) - digits  # of subnormal numbers
+    if field:
+        significand |= hidden
+        exponent += field - 1
+    number = Fraction(significand) * Fraction(2) ** exponent
     return -number if key < 0 else number
 
 

@@ -60,36 +60,39 @@ class DaskWorkers:
         from dask.utils import parse_timedelta
         from distributed import Client  # it sets the levels of its loggers when it is imported
 
-        for name in [
-            name for name in logging.root.manager.loggerDict if name.startswith("distributed")
-        ]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors are reported by us, once
+        for name in tuple(logging.root.manager.loggerDict):
+            if name.startswith("distributed"):
+                # Errors are reported by us, once.
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
-        self._prefixes, self._variables = prefixes, variables
+        self._prefixes = prefixes
+        self._variables = variables
         self._stopped = threading.Event()
         try:
-            asyncio.run(
-                _reach(address, self._patience)
-            )  # a Client that fails logs a traceback at the end
+            # First without a Client: one that fails logs a traceback at the end.
+            asyncio.run(_reach(address, self._patience))
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            what = f"the scheduler cannot be reached: {_words(error)}"
+            message = f"the scheduler cannot be reached: {_words(error)}"
             todo = "use the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"
-            raise UserError(what, address, todo) from None
+            raise UserError(message, address, todo) from None
         try:
             self._client.wait_for_workers(1, timeout=self._patience)
             threads = self._client.nthreads()
         except (OSError, TimeoutError) as error:
             self._client.close()
-            what = f"the scheduler has no workers: {_words(error)}"
-            raise UserError(what, address, _START.format(address=address)) from None
-        self.workers, self.threads = len(threads), sum(threads.values())
+            message = f"the scheduler has no workers: {_words(error)}"
+            raise UserError(message, address, _START.format(address=address)) from None
+        self.workers = len(threads)
+        self.threads = sum(threads.values())
 
     @property
     def name(self) -> str:
         """Its name in a plan: ``4 threads of 2 workers of tcp://…``."""
-        return f"{counted(self.threads, 'thread')} of {counted(self.workers, 'worker')} of {self.address}"
+        threads = counted(self.threads, "thread")
+        workers = counted(self.workers, "worker")
+        return f"{threads} of {workers} of {self.address}"
 
     def call(self, function: Callable[..., _T], *args: object) -> _T:
         """Call a function at a worker, and wait for its result. Threads may call side by side.
@@ -116,18 +119,24 @@ class DaskWorkers:
             raise UserError(failure.what, where, failure.todo)
         if failure is not None:
             raise RuntimeError(f"at {address}:\n{failure}")
-        found: _T = value
-        return found
+        result: _T = value
+        return result
 
     def _at_a_worker(self, payload: bytes) -> tuple[str, Outcome]:
         """What a task returns, unless no worker is left for long."""
-        given = self._prefixes, self._variables, payload
-        far = self._client.submit(run_far, *given, pure=False, retries=_RETRIES)
+        far = self._client.submit(
+            run_far,
+            self._prefixes,
+            self._variables,
+            payload,
+            pure=False,  # the same call again may have another outcome: Dask is not to reuse it
+            retries=_RETRIES,
+        )
         seen = time.monotonic()
         while not self._stopped.is_set():
             with suppress(TimeoutError):
-                found: tuple[str, Outcome] = far.result(timeout=_LOOK)
-                return found
+                outcome: tuple[str, Outcome] = far.result(timeout=_LOOK)
+                return outcome
             with suppress(Exception):
                 if self._client.nthreads():
                     seen = time.monotonic()
@@ -164,13 +173,13 @@ def _in_our_words(error: Exception) -> Exception:
     if isinstance(error, KilledWorker):
         deaths = error.allowed_failures + 1
         last = getattr(error.last_worker, "address", error.last_worker)
-        what = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"
-        return WorkLostError(what, todo=_LOGS)
+        message = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"
+        return WorkLostError(message, todo=_LOGS)
     if isinstance(error, FarProcessEndedError):
         return WorkLostError(f"at a worker, {_RETRIES + 1} times: {error}", todo=_LOGS)
     if not isinstance(error, UserError) and "deserialization" in str(error):
-        what = f"the scheduler or a worker cannot read a message: {_words(error)}"
-        return UserError(what, todo=_SAME)
+        message = f"the scheduler or a worker cannot read a message: {_words(error)}"
+        return UserError(message, todo=_SAME)
     return error
 
 
@@ -187,12 +196,21 @@ _TODO = "stop them, or run them with the code, Python, packages and processor of
 
 def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
     """UserError with the parts in which a worker differs from this machine; digests are not shown."""
-    found = []
+    differing: list[str] = []
     for name in dict.fromkeys((*here, *there)):
-        values = [parts.get(name, "") for parts in (there, here)]
-        far, near = (" ".join(_DIGEST.sub("", value).split()) or "none" for value in values)
-        far, near = (text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …" for text in (far, near))
-        if values[0] != values[1]:
-            found.append(name if far == near else f"{name} ({far}; here {near})")
-    if found:
-        raise UserError(f"this worker differs from the client: {'; '.join(found)}", todo=_TODO)
+        value_there = there.get(name, "")
+        value_here = here.get(name, "")
+        if value_there == value_here:
+            continue
+        far = _without_digests(value_there)
+        near = _without_digests(value_here)
+        differing.append(name if far == near else f"{name} ({far}; here {near})")
+    if differing:
+        parts = "; ".join(differing)
+        raise UserError(f"this worker differs from the client: {parts}", todo=_TODO)
+
+
+def _without_digests(value: str) -> str:
+    """A part of what makes a machine, as a message shows it."""
+    text = " ".join(_DIGEST.sub("", value).split()) or "none"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"

@@ -23,9 +23,8 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_LOOK = (
-    0.1  # seconds between two looks whether anybody waits for the answer, or the worker has ended
-)
+# Seconds between two looks whether anybody waits for the answer, or the worker has ended.
+_LOOK = 0.1
 _SHOWN = 300  # characters shown of what a process wrote last
 _AT_WORK = ("running", "paused", "closing_gracefully")
 
@@ -59,10 +58,11 @@ def run_far(
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
-    others = {
-        name: value for name, value in os.environ.items() if not name.startswith(tuple(prefixes))
-    }
-    return worker.address, call_in_process({**others, **variables}, payload, gone)
+    environment = dict(variables)
+    for name, value in os.environ.items():
+        if not name.startswith(tuple(prefixes)):
+            environment.setdefault(name, value)
+    return worker.address, call_in_process(environment, payload, gone)
 
 
 def call_in_process(
@@ -74,17 +74,21 @@ def call_in_process(
         FarProcessEndedError: the process has ended, or was killed.
     """
     with (
-        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as request,
         tempfile.TemporaryFile() as answer,
         tempfile.TemporaryFile() as wrote,
     ):
-        given.write(payload)
-        given.seek(0)
+        request.write(payload)
+        request.seek(0)
         program = f"from {__name__} import serve; serve({answer.fileno()}, {os.getpid()})"
         process = subprocess.Popen(
-            [sys.executable, "-c", program], env=environment, pass_fds=[answer.fileno()], stdin=given,
-            stdout=subprocess.DEVNULL, stderr=wrote,
-        )  # fmt: skip
+            [sys.executable, "-c", program],
+            env=environment,
+            pass_fds=[answer.fileno()],
+            stdin=request,
+            stdout=subprocess.DEVNULL,
+            stderr=wrote,
+        )
         try:
             while process.poll() is None:
                 if gone():
@@ -98,11 +102,13 @@ def call_in_process(
             outcome: Outcome = pickle.load(answer)  # noqa: S301 - of our own process
             return outcome
         wrote.seek(0)
-        last = wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SHOWN:]
+        output = wrote.read().decode("utf-8", "replace").strip()
+        last_line = output.rpartition("\n")[2][-_SHOWN:]
         how = f"with status {status}" if status > 0 else f"by {signal.Signals(-status).name}"
-        raise FarProcessEndedError(
-            f"a process of {sys.executable} ended {how}{': ' if last else ''}{last}"
-        )
+        message = f"a process of {sys.executable} ended {how}"
+        if last_line:
+            message += f": {last_line}"
+        raise FarProcessEndedError(message)
 
 
 def serve(answer: int, worker: int) -> None:

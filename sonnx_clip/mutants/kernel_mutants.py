@@ -33,11 +33,15 @@ _COMPILE = ("cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC")
 @cache
 def vectors(etype: str) -> dict[tuple[int, int], list[tuple[str, int, int]]]:
     """The vectors of an element type by their bounds: each its id, X and what is expected, in bits."""
-    found: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)
-    for v in json.loads(_text(f"generated/vectors/{etype}.json"))["vectors"]:
-        x, low, high, expected = (int(v[name], 16) for name in ("x", "min", "max", "expected"))
-        found[low, high].append((v["id"], x, expected))
-    return found
+    by_bounds: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)
+    file = json.loads(_text(f"generated/vectors/{etype}.json"))
+    for vector in file["vectors"]:
+        low = int(vector["min"], 16)
+        high = int(vector["max"], 16)
+        x = int(vector["x"], 16)
+        expected = int(vector["expected"], 16)
+        by_bounds[low, high].append((vector["id"], x, expected))
+    return by_bounds
 
 
 def kernel_mutants(spec: Spec) -> Iterator[KernelMutant]:
@@ -56,13 +60,17 @@ def _text(path: str) -> str:
 
 def killer(mutant: KernelMutant) -> str:
     """The vector that kills a mutant, or how it fails before; empty if it survives."""
-    return (_killer_in_c if mutant.name.endswith(".c") else _killer_in_python)(mutant)
+    if mutant.name.endswith(".c"):
+        return _killer_in_c(mutant)
+    return _killer_in_python(mutant)
 
 
 def _killer_in_python(mutant: KernelMutant) -> str:
-    kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
+    kernels = ModuleType("mutant_kernels")
+    plan = ModuleType("mutant_plan")
     for path, module in ((KERNELS, kernels), (PLAN, plan)):
-        source = mutant.source if mutant.name.startswith(Path(path).name) else _text(path)
+        is_changed = mutant.name.startswith(Path(path).name)
+        source = mutant.source if is_changed else _text(path)
         exec(compile(source, path, "exec"), vars(module))  # noqa: S102  # our source, changed
     plan.kernels = kernels  # type: ignore[attr-defined]
 
@@ -70,27 +78,32 @@ def _killer_in_python(mutant: KernelMutant) -> str:
         planned = plan.PLANNERS[x.dtype](low, high)
         planned.kernel(x, planned.lower, planned.upper, out)
 
-    found = (_first_wrong_vector(dtype.name, clip) for dtype in plan.PLANNERS)
-    return next(filter(None, found), "")
+    for dtype in plan.PLANNERS:
+        wrong = _first_wrong_vector(dtype.name, clip)
+        if wrong:
+            return wrong
+    return ""
 
 
 def _killer_in_c(mutant: KernelMutant) -> str:
     """Compile and run here: no edit lets a kernel touch more than one entry too much, or run for ever."""
     etype = mutant.name.removeprefix("sonnx_clip_").removesuffix(".c")
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "mutant.c"), Path(folder, "mutant.so")
+        source = Path(folder, "mutant.c")
+        library = Path(folder, "mutant.so")
         source.write_text(mutant.source, encoding="utf-8")
-        command = [*_COMPILE, f"-I{repo_file('generated/c')}", str(source), "-o", str(library)]
-        done = run_limited(command, None)
+        include = f"-I{repo_file('generated/c')}"
+        done = run_limited([*_COMPILE, include, str(source), "-o", str(library)], None)
         if done.status != 0:
-            raise UserError(
-                f"the compiler rejects a mutant: {done.words}", f"{mutant.name}: {mutant.change}"
-            )
+            where = f"{mutant.name}: {mutant.change}"
+            raise UserError(f"the compiler rejects a mutant: {done.words}", where)
         function = function_of(ctypes.CDLL(str(library)), etype)
+    number = function.argtypes[2]
 
     def clip(x: Any, low: Any, high: Any, out: Any) -> None:
-        bounds = (function.argtypes[2].from_buffer_copy(bound.tobytes()) for bound in (low, high))
-        function(out.ctypes.data, x.ctypes.data, *bounds, x.size)
+        lower = number.from_buffer_copy(low.tobytes())
+        upper = number.from_buffer_copy(high.tobytes())
+        function(out.ctypes.data, x.ctypes.data, lower, upper, x.size)
 
     return _first_wrong_vector(etype, clip)
 
@@ -101,19 +114,22 @@ def _first_wrong_vector(etype: str, clip: Callable[..., None]) -> str:
     def array(patterns: Any) -> Any:
         return np.array(patterns, bits_type(etype)).view(numpy_type(etype))
 
-    for bounds, group in vectors(etype).items():
-        low, high = map(array, bounds)
-        for few in (group, *([vector] for vector in group)):
-            ids, given, expected = zip(*few, strict=True)
+    for (lower, upper), group in vectors(etype).items():
+        low = array(lower)
+        high = array(upper)
+        for run in (group, *([vector] for vector in group)):
+            ids, entries, expected = zip(*run, strict=True)
             for in_place in (False, True):
                 # Memory holds one entry more than the kernel is given, which must stay as it is.
-                x = array((*given, 1))
+                x = array((*entries, 1))
                 out = x if in_place else array([1] * x.size)
                 try:
                     with np.errstate(all="ignore"):
                         clip(x[:-1], low, high, out[:-1])
                 except Exception:  # noqa: BLE001  # a mutant may raise anything
                     return str(ids[0])
-                for wrong in np.flatnonzero(out.view(bits_type(etype)) != (*expected, 1)):
-                    return str((*ids, ids[-1])[wrong])
+                bits = out.view(bits_type(etype))
+                wrong = np.flatnonzero(bits != (*expected, 1))
+                if wrong.size:
+                    return str((*ids, ids[-1])[wrong[0]])
     return ""

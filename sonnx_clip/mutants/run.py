@@ -78,17 +78,21 @@ class MutantsRecord(Stored):
 
     def mutants_by_kind(self) -> Counter[str]:
         """How many mutants there were, killed or not."""
-        killed = Counter({kind: sum(by.values()) for kind, by in self.killed.items()})
-        return killed + Counter(s.kind for s in self.survivors)
+        counts: Counter[str] = Counter(s.kind for s in self.survivors)
+        for kind, killed in self.killed.items():
+            counts[kind] += sum(killed.values())
+        return +counts  # without kinds that have none
 
     @property
     def closing_line(self) -> str:
         """The score in one line."""
         total = self.mutants_by_kind().total()
+        killed = total - len(self.survivors)
+        equivalent = self.count("equivalent")
+        with_reason = self.count("reason")
         return (
-            f"{total} mutants: {total - len(self.survivors)} killed, "
-            f"{self.count('equivalent')} proved equivalent, {self.count('reason')} kept for a "
-            f"written reason, {self.count('open')} open"
+            f"{total} mutants: {killed} killed, {equivalent} proved equivalent,"
+            f" {with_reason} kept for a written reason, {self.count('open')} open"
         )
 
 

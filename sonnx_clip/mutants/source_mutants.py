@@ -22,18 +22,42 @@ class KernelMutant(Mutant):
 
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.In: (ast.NotIn,),
-}  # fmt: skip
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.In: (ast.NotIn,),
+}
 _NAMES = {
-    "bitwise_and": "bitwise_or", "bitwise_or": "bitwise_and", "bitwise_xor": "bitwise_or", "add": "subtract",
-    "subtract": "add", "max": "min", "min": "max", "right_shift": "left_shift",
-    "lower": "upper", "upper": "lower", "low": "high", "high": "low", "fill": "limit", "limit": "fill",
-    "infinity": "minus_infinity", "minus_infinity": "infinity", "plus_zero": "minus_zero",
-    "minus_zero": "plus_zero", "magnitude": "sign", "first_nan": "infinity", "sign": "magnitude",
-    "one": "plus_zero", "infinite": "lowest", "lowest": "infinite", "least": "shift",
-    "signed_infinity": "lowest", "beyond_infinity": "infinity", "shift": "one",
-}  # fmt: skip
+    "bitwise_and": "bitwise_or",
+    "bitwise_or": "bitwise_and",
+    "bitwise_xor": "bitwise_or",
+    "add": "subtract",
+    "subtract": "add",
+    "max": "min",
+    "min": "max",
+    "right_shift": "left_shift",
+    "lower": "upper",
+    "upper": "lower",
+    "low": "high",
+    "high": "low",
+    "fill": "limit",
+    "limit": "fill",
+    "infinity": "minus_infinity",
+    "minus_infinity": "infinity",
+    "plus_zero": "minus_zero",
+    "minus_zero": "plus_zero",
+    "magnitude": "sign",
+    "first_nan": "infinity",
+    "sign": "magnitude",
+    "one": "plus_zero",
+    "infinite": "lowest",
+    "lowest": "infinite",
+    "least": "shift",
+    "signed_infinity": "lowest",
+    "beyond_infinity": "infinity",
+    "shift": "one",
+}
 """Names that are swapped: operations, bounds, kernels and constants of a format."""
 
 
@@ -47,31 +71,32 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
     assert source.isascii()  # so that columns are places in a line
     functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     for function in functions:
+        name = f"{file} {function.name}"
         for node in ast.walk(function):
             for edited in _edits_in_python(node):
                 assert isinstance(node, ast.expr | ast.stmt)
                 begin = starts[node.lineno - 1] + node.col_offset
                 end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
-                old, new = source[begin:end], ast.unparse(edited)
-                change = f"line {node.lineno}: {' '.join(old.split())} => {new}"
+                old = " ".join(source[begin:end].split())
+                new = ast.unparse(edited)
+                change = f"line {node.lineno}: {old} => {new}"
+                # In parentheses, whatever binds more strongly around it.
                 changed = f"{source[:begin]}({new}){source[end:]}"
-                yield KernelMutant("NumPy kernels", f"{file} {function.name}", change, changed)
+                yield KernelMutant("NumPy kernels", name, change, changed)
 
 
 def _edits_in_python(node: ast.AST) -> Iterator[ast.expr]:
     """What a small mistake puts in the place of a node: one arm for each kind of mistake."""
     match node:
         case ast.Compare(left=left, ops=[operator], comparators=right):
-            yield from (
-                ast.Compare(left, [other()], right) for other in _COMPARISONS[type(operator)]
-            )
+            others = _COMPARISONS[type(operator)]
+            yield from (ast.Compare(left, [other()], right) for other in others)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (ast.IfExp(test, orelse, body), body, orelse)
         case ast.BoolOp(op=operator, values=values):
-            yield from (
-                ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values),
-                *values,
-            )
+            swapped = ast.Or() if isinstance(operator, ast.And) else ast.And()
+            yield ast.BoolOp(swapped, values)
+            yield from values
         case ast.Call(func=ast.Attribute(attr=name), args=[first, second], keywords=keywords):
             if not name.startswith(("bitwise_", "add")):
                 yield ast.Call(node.func, [second, first], keywords)
@@ -86,8 +111,13 @@ def _edits_in_python(node: ast.AST) -> Iterator[ast.expr]:
 
 
 _OPERATORS_IN_C = {
-    "<": ("<=", ">"), "<=": ("<", ">="), ">=": (">", "<="), "+": ("-",), "-": ("+",), "&": ("|",),
-}  # fmt: skip
+    "<": ("<=", ">"),
+    "<=": ("<", ">="),
+    ">=": (">", "<="),
+    "+": ("-",),
+    "-": ("+",),
+    "&": ("|",),
+}
 _EDITS_IN_C = {
     **{rf"(?<=[\w)] ){re.escape(old)}(?= [\w(])": new for old, new in _OPERATORS_IN_C.items()},
     r"\breturn (?:max|min|limited);": (
@@ -111,12 +141,13 @@ _EDITS_IN_C = {
 
 def of_c(file: str, source: str) -> Iterator[KernelMutant]:
     """Every mutant of a C kernel."""
+    start_of_code = source.index("static inline")
     for pattern, edits in _EDITS_IN_C.items():
-        for match in re.compile(pattern).finditer(source, source.index("static inline")):
+        for match in re.compile(pattern).finditer(source, start_of_code):
             line = source.count("\n", 0, match.start()) + 1
+            before = source[: match.start()]
+            behind = source[match.end() :]
             for new in map(match.expand, edits):
                 if new != match[0]:
-                    changed = source[: match.start()] + new + source[match.end() :]
-                    yield KernelMutant(
-                        "C kernels", file, f"line {line}: {match[0]} => {new}", changed
-                    )
+                    change = f"line {line}: {match[0]} => {new}"
+                    yield KernelMutant("C kernels", file, change, before + new + behind)

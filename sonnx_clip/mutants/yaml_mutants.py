@@ -43,48 +43,80 @@ class YamlMutant(Mutant):
         section, entry, field, family = self.place
         value = {**getattr(entry, field), family: self.changed} if family else self.changed
         changed = entry.model_copy(update={field: value})
-        entries = (changed if other.id == entry.id else other for other in getattr(spec, section))
-        return spec.model_copy(update={section: tuple(entries)})
+        entries = getattr(spec, section)
+        replaced = tuple(changed if other.id == entry.id else other for other in entries)
+        return spec.model_copy(update={section: replaced})
 
 
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
     """Every mutant, in the order of the conditions; of those that print alike, the first."""
     for place, condition in conditions(spec):
-        section, entry, field, family = place
-        name = ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))
-        own = ("float",) if section == "latitude" else getattr(entry, "families", None)
-        families = (family,) if family else own or tuple(f.id for f in spec.families)
-        etype = spec.types_of(families[-1])[0]
-        printer = (tensor_printer if section == "constraints" else element_printer)(spec, etype)
-        seen = {printer.show(condition)}
-        names = getattr(entry, "parameters", ()) or spec.signature.ids
-        for part, other, whole in mutations(condition, names):
-            if (text := printer.show(whole)) not in seen:
-                change = f"{printer.show(part)} => {printer.show(other)}"
-                change += f" in {text}" if change in seen else ""
-                seen |= {text, change}
-                yield YamlMutant(section, name, change, place, families, condition, whole)
-        for operand in spec.signature.ids if section == "cases" else ():
-            if operand != entry.result_text:
-                name, change = f"{section}.{entry.id}.result", f"{entry.result_text} => {operand}"
-                of = place._replace(field="result")
-                other = tree.Name(operand, Kind.ELEMENT)
-                yield YamlMutant(section, name, change, of, families, entry.result, other)
+        families = _families_of(spec, place)
+        yield from _changed_conditions(spec, place, families, condition)
+        if place.section == "cases":
+            yield from _changed_results(spec, place, families)
+
+
+def _families_of(spec: Spec, place: Place) -> tuple[str, ...]:
+    """The families whose element types have a condition."""
+    section, entry, _, family = place
+    if family:
+        return (family,)
+    if section == "latitude":
+        return ("float",)
+    return getattr(entry, "families", None) or tuple(f.id for f in spec.families)
+
+
+def _changed_conditions(
+    spec: Spec,
+    place: Place,
+    families: tuple[str, ...],
+    condition: Expr,
+) -> Iterator[YamlMutant]:
+    section, entry, field, family = place
+    name = ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))
+    etype = spec.types_of(families[-1])[0]
+    make_printer = tensor_printer if section == "constraints" else element_printer
+    printer = make_printer(spec, etype)
+    operands = getattr(entry, "parameters", ()) or spec.signature.ids
+    seen = {printer.show(condition)}
+    for part, other, whole in mutations(condition, operands):
+        text = printer.show(whole)
+        if text in seen:
+            continue
+        change = f"{printer.show(part)} => {printer.show(other)}"
+        if change in seen:  # the same part stands twice: the whole tells the mutants apart
+            change += f" in {text}"
+        seen |= {text, change}
+        yield YamlMutant(section, name, change, place, families, condition, whole)
+
+
+def _changed_results(spec: Spec, place: Place, families: tuple[str, ...]) -> Iterator[YamlMutant]:
+    """A case that returns another operand."""
+    section, entry, *_ = place
+    name = f"{section}.{entry.id}.result"
+    of_result = place._replace(field="result")
+    for operand in spec.signature.ids:
+        if operand != entry.result_text:
+            change = f"{entry.result_text} => {operand}"
+            other = tree.Name(operand, Kind.ELEMENT)
+            yield YamlMutant(section, name, change, of_result, families, entry.result, other)
 
 
 def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, Expr]]:
     """Each changed part of a condition, what replaces it, and the whole condition."""
-    yield from ((expr, other, other) for other in _edits(expr, names))
-    is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If | tree.Subscript)
+    for other in _edits(expr, names):
+        yield expr, other, other
+    if isinstance(expr, tree.Subscript):
+        return
+    is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If)
     if is_atom and kind_of(expr) is Kind.BOOL:
         yield expr, tree.Not(expr), tree.Not(expr)
-    for part in parts_of(expr) if not isinstance(expr, tree.Subscript) else ():
-        for old, new, whole in mutations(part, names):
-            yield (
-                old,
-                new,
-                tree.with_parts(expr, [whole if of is part else of for of in parts_of(expr)]),
-            )
+    parts = parts_of(expr)
+    for part in parts:
+        for old, new, changed in mutations(part, names):
+            changed_parts = [changed if other is part else other for other in parts]
+            yield old, new, tree.with_parts(expr, changed_parts)
 
 
 def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:

@@ -169,8 +169,8 @@ def _command() -> tuple[str, ...]:
 def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
     done = run_limited(command, None, tied=False)  # a compiler takes what it takes
     if done.unstarted:
-        what = f"the C compiler cannot be run: {done.unstarted.strerror}"
-        raise UserError(what, shlex.join(compiler), _OTHER)
+        message = f"the C compiler cannot be run: {done.unstarted.strerror}"
+        raise UserError(message, shlex.join(compiler), _OTHER)
     return done
 
 
@@ -264,7 +264,13 @@ def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], 
     bits = f"u{len(lower)}"
 
     def call(x: Array, out: Array) -> None:
-        function(_address(out.view(bits)), _address(x.view(bits)), low, high, out.size)
+        function(
+            _address(out.view(bits)),
+            _address(x.view(bits)),
+            low,
+            high,
+            out.size,
+        )
 
     return call
 

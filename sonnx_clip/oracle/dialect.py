@@ -105,7 +105,10 @@ class DialectOracle:
         return out
 
     def bounds(
-        self, dtype: np.dtype[Any], min: object = None, max: object = None
+        self,
+        dtype: np.dtype[Any],
+        min: object = None,
+        max: object = None,
     ) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         defaults = self.row["missing"]
@@ -225,8 +228,8 @@ class DialectOracle:
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
         if np.isinf(rounded) and not math.isinf(value):
-            what = f"{name} = {value} is not a FLOAT: write inf for infinity"
-            raise self._refused("bounds", what)
+            message = f"{name} = {value} is not a FLOAT: write inf for infinity"
+            raise self._refused("bounds", message)
         return rounded
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
@@ -239,8 +242,8 @@ class DialectOracle:
             integer = math.trunc(float(value))
             if limits.min <= integer <= limits.max:
                 return np.array(integer, dtype)
-        what = f"{name} = {value} has no {dtype.name} toward zero"
-        raise self._undefined("cast_of_no_number", what)
+        message = f"{name} = {value} has no {dtype.name} toward zero"
+        raise self._undefined("cast_of_no_number", message)
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """Reals have no bits: fractions, one by one, by the deciding reading, which has one answer."""
@@ -303,7 +306,12 @@ def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
         }
 
 
-def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:
+def fused(
+    x: Array,
+    scale: np.floating[Any],
+    bias: np.floating[Any],
+    to: np.dtype[Any],
+) -> Array:
     """What x * scale + bias is, of float16 or float32 operands, rounded once to float16 or float32.
 
     The product is exact in float64. A sum that is not exact there is rounded to the neighbour whose last bit

@@ -45,7 +45,8 @@ class Format:
 def _format(dtype: np.dtype[Any], infinity: int) -> Format:
     width = 8 * dtype.itemsize
     sign = 1 << (width - 1)
-    unsigned, signed = np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    signed = np.dtype(f"i{dtype.itemsize}")
     return Format(
         unsigned=unsigned,
         signed=signed,

@@ -67,22 +67,19 @@ def limit_from_plus_zero_as_integers(x: Array, lower: Array, upper: Array, out: 
 def limit_by_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is below zero, the upper one is +0."""
     x.clip(lower, upper, out=out)
-    form = FORMATS[x.dtype]
-    _make_zeros_plus(x, out.view(form.unsigned))
+    _make_zeros_plus(x, out.view(FORMATS[x.dtype].unsigned))
 
 
 def limit_by_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """One bound or both are -0, and none is +0."""
     x.clip(lower, upper, out=out)
-    form = FORMATS[x.dtype]
-    _make_zeros_minus(x, out.view(form.unsigned))
+    _make_zeros_minus(x, out.view(FORMATS[x.dtype].unsigned))
 
 
 def limit_to_minus_and_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is -0, the upper one is +0: a number at or below zero becomes -0."""
     form = FORMATS[x.dtype]
-    entries = x.view(form.unsigned)
-    bits = out.view(form.unsigned)
+    entries, bits = x.view(form.unsigned), out.view(form.unsigned)
     # A pattern or a pattern minus 1 has the sign bit where a number is at or below zero, and where a NaN has
     # it. Together they have all bits of a NaN.
     kept = np.subtract(entries, form.one)
@@ -161,8 +158,7 @@ def limit_across_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     The bounds are given by how far their bits are beyond the first NaN, as int16 and uint16.
     """
     form = FORMATS[x.dtype]
-    bits = out.view(UINT16)
-    keys = out.view(INT16)
+    bits, keys = out.view(UINT16), out.view(INT16)
     # Counted from the first NaN with a plus sign, round and round, the patterns are: NaNs with a plus sign,
     # minus zero to minus infinity, NaNs with a minus sign, zero to infinity. `upper` limits the last alone.
     np.subtract(x.view(UINT16), form.first_nan, out=bits)

@@ -48,8 +48,7 @@ def plan_floats(lower: Array, upper: Array) -> Plan:
 def _limit_floats(lower: Array, upper: Array) -> Plan:
     """The plan for bounds that are no NaN and not inverted."""
     form = FORMATS[lower.dtype]
-    low = lower.view(form.unsigned)
-    high = upper.view(form.unsigned)
+    low, high = lower.view(form.unsigned), upper.view(form.unsigned)
     if low == form.plus_zero:
         if high == form.minus_zero:
             return Plan(kernels.limit_to_plus_and_minus_zero, lower, upper)
@@ -77,8 +76,7 @@ _CLIPPED_AS_INTEGERS = frozenset({np.dtype(np.float32)})
 def plan_floats_16(lower: Array, upper: Array) -> Plan:
     """Plan for float16 or bfloat16, on the bits; a bound that is NaN becomes an infinity."""
     form = FORMATS[lower.dtype]
-    low = lower.view(UINT16)
-    high = upper.view(UINT16)
+    low, high = lower.view(UINT16), upper.view(UINT16)
     if np.bitwise_and(low, form.magnitude) > form.infinity:
         low = form.minus_infinity
     if np.bitwise_and(high, form.magnitude) > form.infinity:
@@ -87,10 +85,7 @@ def plan_floats_16(lower: Array, upper: Array) -> Plan:
         return _from_plus(low, high, form)
     if high < form.minus_zero:
         return _across_zero(low, high, form)
-    # Both bounds have a minus sign: the greater pattern is the lesser number.
-    if low < high:
-        return Plan(kernels.fill_16, low, high)
-    return Plan(kernels.limit_between_minus, low, high)
+    return Plan(kernels.fill_16 if low < high else kernels.limit_between_minus, low, high)
 
 
 def _from_plus(low: Any, high: Any, form: Format) -> Plan:
@@ -99,16 +94,13 @@ def _from_plus(low: Any, high: Any, form: Format) -> Plan:
         if high < low:
             return Plan(kernels.fill_16, low, high)
         return Plan(kernels.limit_between_plus, low.view(INT16), high.view(INT16))
-    if low == form.plus_zero and high == form.minus_zero:
-        return Plan(kernels.limit_to_zeros_16, low, high)
-    return Plan(kernels.fill_16, low, high)
+    both_zero = low == form.plus_zero and high == form.minus_zero
+    return Plan(kernels.limit_to_zeros_16 if both_zero else kernels.fill_16, low, high)
 
 
 def _across_zero(low: Any, high: Any, form: Format) -> Plan:
     """The plan for a lower bound with a minus sign and an upper one with a plus sign."""
-    # As `limit_across_zero` takes them: how far they are beyond the first NaN.
-    lower = np.subtract(low, form.first_nan).view(INT16)
-    upper = np.subtract(high, form.first_nan)
+    lower, upper = np.subtract(low, form.first_nan).view(INT16), np.subtract(high, form.first_nan)
     if low == form.minus_zero:
         if high == form.plus_zero:
             return Plan(kernels.limit_to_zeros_16, low, high)

@@ -61,7 +61,13 @@ def clip_by_numpy(x: object, min: object, max: object, *, out: Array | None = No
 
 
 def _clip(
-    x: object, min: object, max: object, out: Array | None, *, may_be_in_c: bool, chunk: int = CHUNK
+    x: object,
+    min: object,
+    max: object,
+    out: Array | None,
+    *,
+    may_be_in_c: bool,
+    chunk: int = CHUNK,
 ) -> Array:
     tensor = x if type(x) is ndarray else tensor_of("x", x)
     lower = asarray(min) if isinstance(min, generic) else bound_of("min", "R1", min)
@@ -90,7 +96,10 @@ def _clip(
 
 @lru_cache(maxsize=_PLANS)
 def _plan(
-    dtype: np.dtype[Any], lower: bytes, upper: bytes, may_be_in_c: bool
+    dtype: np.dtype[Any],
+    lower: bytes,
+    upper: bytes,
+    may_be_in_c: bool,
 ) -> tuple[Plan, CallInC | None]:
     """The plan for two bounds, given by their bits, and the call in C that takes its place.
 
@@ -126,12 +135,12 @@ def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
         buffer = np.empty(out.shape, out.dtype)
         _write(plan, x, buffer, chunk)
         np.copyto(out, buffer)
-    elif out.ndim == 0 or (
-        plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous
-    ):
+        return
+    are_contiguous = x.flags.c_contiguous and out.flags.c_contiguous
+    if out.ndim == 0 or (plan.kernel not in ONE_PASS and are_contiguous):
         # Piece by piece, so that what a kernel reads again is still in the cache.
-        x = _readable(x, out)
-        x, out = x.reshape(-1), out.reshape(-1)
+        x = _readable(x, out).reshape(-1)
+        out = out.reshape(-1)
         for start in range(0, out.size, chunk):
             part = slice(start, start + chunk)
             plan.kernel(x[part], plan.lower, plan.upper, out[part])
@@ -180,12 +189,12 @@ def tensor_of(name: str, value: object) -> Array:
     kind = type(value)
     if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
         raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
-    what = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
+    message = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
     # The type of a bound is that of x, whichever it is; x itself needs an example of one.
     dtype = "np.float32" if name == "x" else "x.dtype"
     remedy = f"np.asarray({name}, {dtype})"
     raise RestrictionError(
-        "R5", f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
+        "R5", f"{message}; pass a NumPy array or scalar of the type of x, for example {remedy}"
     )
 
 
@@ -204,11 +213,13 @@ def check_element_type(dtype: np.dtype[Any]) -> None:
     if dtype in PLANNERS:
         return
     native = dtype.newbyteorder("=")
-    what = f"x has type {dtype}, which is not an element type of the profile: "
-    what += ", ".join(known.name for known in PLANNERS)
+    message = f"x has type {dtype}, which is not an element type of the profile: "
+    message += ", ".join(known.name for known in PLANNERS)
     if native in PLANNERS:
-        what = f"x has type {dtype.str}, not in native byte order; pass x.astype({native.name!r})"
-    raise RestrictionError("element_types", what)
+        message = (
+            f"x has type {dtype.str}, not in native byte order; pass x.astype({native.name!r})"
+        )
+    raise RestrictionError("element_types", message)
 
 
 def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
@@ -218,12 +229,13 @@ def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
     check_element_type(dtype)
     for name, bound in (("min", lower), ("max", upper)):
         if bound.dtype != dtype:
-            what = f"{name} has type {bound.dtype}, x has type {dtype}; all tensors shall have the same type"
+            mismatch = f"{name} has type {bound.dtype}, x has type {dtype}"
+            rule = "all tensors shall have the same type"
             remedy = f"pass {name}.astype({dtype.name!r}) if that is exact"
-            raise RestrictionError("R5", f"{what}; {remedy}")
+            raise RestrictionError("R5", f"{mismatch}; {rule}; {remedy}")
         if bound.shape != ():
-            what = f"{name} has shape {bound.shape}; it must have shape ()"
-            raise RestrictionError("scalar_bounds", what)
+            message = f"{name} has shape {bound.shape}; it must have shape ()"
+            raise RestrictionError("scalar_bounds", message)
 
 
 def checked_out(out: object, x: Array) -> Array:

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 # What these declare or define is a symbol: they assert nothing.
 _DECLARES: Final = ("declare-fun", "declare-const", "define-fun", "declare-sort", "define-sort")
 _DATA: Final = "declare-datatypes"
-_NOWHERE: Final = (
-    1 << 60
-)  # the place of a symbol that is defined as it is declared, or that is no function
+# The place of a symbol that is defined as it is declared, or that is no function.
+_NOWHERE: Final = 1 << 60
 # What no task may declare anew: symbols of the theories of SMT-LIB, as far as they are plain words.
 _RESERVED: Final = frozenset(
     ("true", "false", "not", "and", "or", "xor", "=>", "=", "distinct", "ite", "let", "forall", "exists", "!",
@@ -81,32 +80,38 @@ def account(
         lemmas: names of lemmas that are obligations.
         prover: for whom the tasks are.
     """
-    found = Account()
+    result = Account()
     known: dict[str, Counter[str]] = {}
     broken: dict[str, str] = {}
     for (theory, goal), text in contexts.items():
         try:
             parts = _parts(text, goal)
-            names = _context(parts, lemmas, prover, found.said)
+            names = _context(parts, lemmas, prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
-            found.refused[theory, goal] = broken[theory] = str(error)
+            result.refused[theory, goal] = broken[theory] = str(error)
             continue
         known[theory] = known.get(theory, Counter()) | names
         if goal.startswith("smoke_"):
-            found.smoke[theory, goal] = _without_unused_symbols(parts)
+            result.smoke[theory, goal] = _without_unused_symbols(parts)
+
     for (theory, goal), text in tasks.items():
         if theory in broken or theory not in known:
-            nothing = f"the context of the goals of {theory} is unknown"
-            found.refused[theory, goal] = broken.get(theory, nothing)
+            unknown = f"the context of the goals of {theory} is unknown"
+            result.refused[theory, goal] = broken.get(theory, unknown)
             continue
         try:
-            _task(text, goal, known[theory], prover, found.said)
+            _task(text, goal, known[theory], prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
-            found.refused[theory, goal] = str(error)
-    return found
+            result.refused[theory, goal] = str(error)
+    return result
 
 
-def _context(parts: _Parts, lemmas: frozenset[str], prover: str, said: set[Said]) -> Counter[str]:
+def _context(
+    parts: _Parts,
+    lemmas: frozenset[str],
+    prover: str,
+    said: set[Said],
+) -> Counter[str]:
     """The names of all that stands before a goal without premises; what is to be listed goes into `said`."""
     said.update(_settings(parts, prover))
     defined: set[str] = set()
@@ -122,18 +127,21 @@ def _without_unused_symbols(parts: _Parts) -> str:
     The definition of a symbol that occurs nowhere else can be added to any consistent context. So a
     contradiction in the whole task is one in what is left, which provers search in a fraction of the time.
     """
-    uses = Counter(name for command in parts.every for name in symbols(command.term))
+    uses: Counter[str] = Counter()
+    for command in parts.every:
+        uses.update(symbols(command.term))
     kept: list[str] = []
+    # From the end, since what a removed command used may be unused then, and is declared before it.
     for place, command in reversed(tuple(enumerate(parts.every))):
         name = ""
+        own_uses = 0
         if command.head == "assert":
-            name, own = (
-                defines(command, parts.declared, place),
-                2,
-            )  # its declaration and its definition
+            name = defines(command, parts.declared, place)
+            own_uses = 2  # the declaration and this definition
         elif command.head in _DECLARES:
-            name, own = str(command.term[1]), 1
-        if name and uses[name] == own:
+            name = str(command.term[1])
+            own_uses = 1
+        if name and uses[name] == own_uses:
             uses.subtract(symbols(command.term))
         else:
             kept.append(command.text)
@@ -148,13 +156,13 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
     """
     parts = _parts(text, goal)
     said.update(_settings(parts, prover))
-    left, premise = context.copy(), ""
+    left = context.copy()
+    premise = ""
     defined: set[str] = set()
     for place, command in parts.asserts:
         name = command.name
-        if _first(command, parts.declared, place, defined) or _sorts(
-            command, parts.declared, place
-        ):
+        is_definition = _first(command, parts.declared, place, defined)
+        if is_definition or _sorts(command, parts.declared, place):
             left[name] -= 1
         elif left[name] > 0:
             if premise:
@@ -229,7 +237,12 @@ def _short(command: Command) -> str:
 # --- Definitions by their form --------------------------------------------------------------------------
 
 
-def _first(command: Command, declared: Mapping[str, int], place: int, defined: set[str]) -> bool:
+def _first(
+    command: Command,
+    declared: Mapping[str, int],
+    place: int,
+    defined: set[str],
+) -> bool:
     """Whether an assertion is the first definition of a symbol in its task."""
     name = defines(command, declared, place)
     if not name or name in defined:
@@ -251,24 +264,30 @@ def defines(command: Command, declared: Mapping[str, int], place: int) -> str:
     """
     if not command.name.endswith("'def"):
         return ""
-    formula, bound = _formula(command), []
+    formula = _formula(command)
+    bound: list[Term] = []
     while isinstance(formula, tuple) and len(formula) == 3 and formula[0] == "forall":
-        if not isinstance(formula[1], tuple):
+        _, variables, formula = formula
+        if not isinstance(variables, tuple):
             return ""
-        bound += [variable[0] for variable in formula[1]]
-        formula = formula[2]
-    parts = [*_parts_of_definition(formula)]
-    heads = {part for is_head, part in parts if is_head}
+        bound += [variable[0] for variable in variables]
+
+    heads: set[Term] = set()
+    bodies: list[Term] = []
+    for is_head, part in _parts_of_definition(formula):
+        if is_head:
+            heads.add(part)
+        else:
+            bodies.append(part)
     if len(heads) != 1 or len(set(bound)) != len(bound):
         return ""
     name, arguments = _application(*heads)
-    fits = (
-        declared.get(name, _NOWHERE) < place
-        and sorted(map(written, arguments)) == sorted(map(written, bound))
-        and name not in bound
-        and not any(name in symbols(part) for is_head, part in parts if not is_head)
-    )
-    return name if fits else ""
+    is_declared = declared.get(name, _NOWHERE) < place
+    of_all_bound = sorted(map(written, arguments)) == sorted(map(written, bound))
+    if not is_declared or not of_all_bound or name in bound:
+        return ""
+    by_itself = any(name in symbols(body) for body in bodies)
+    return "" if by_itself else name
 
 
 def _parts_of_definition(formula: Term) -> Iterator[tuple[bool, Term]]:
@@ -297,8 +316,8 @@ def _application(head: Term) -> tuple[str, tuple[Term, ...]]:
         case ("select", array, index):
             name, arguments = _application(array)
             return name, (*arguments, index)
-        case (str(name), *given):
-            return name, tuple(given)
+        case (str(name), *arguments):
+            return name, tuple(arguments)
     return "", ()
 
 
@@ -307,10 +326,10 @@ def _sorts(command: Command, declared: Mapping[str, int], place: int) -> bool:
     formula = _formula(command)
     if not command.name.endswith("_sort") or not isinstance(formula, tuple) or len(formula) != 3:
         return False
-    constant = formula[2]
-    return (
-        formula[0] == "sort" and isinstance(constant, str) and declared.get(constant, place) < place
-    )
+    function, _, constant = formula
+    if function != "sort" or not isinstance(constant, str):
+        return False
+    return declared.get(constant, place) < place
 
 
 def symbols(term: Term) -> frozenset[str]:

@@ -22,9 +22,21 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.why3_lexer import Tokens
 
 FoundKind: TypeAlias = Literal[
-    "axiom", "lemma", "goal", "val", "clone", "type", "unasked", "attribute", "undefined", "meta", "refused",
-    "library", "lemma program", "program",
-]  # fmt: skip
+    "axiom",
+    "lemma",
+    "goal",
+    "val",
+    "clone",
+    "type",
+    "unasked",
+    "attribute",
+    "undefined",
+    "meta",
+    "refused",
+    "library",
+    "lemma program",
+    "program",
+]
 
 CALLED: Final = "sonnx_clip_"  # how the name of a program begins that C calls
 
@@ -32,8 +44,10 @@ _ASSERTS: Final = ("axiom", "lemma", "goal", "lemma program", "clone", "val", "t
 _IMPORTS: Final = ("use", "clone", "meta")
 _UNASKED: Final = ("assume", "any", "diverges", "partial")
 _NOT_READ: Final = {
-    "scope": "a scope", "import": "an import of a scope", "coinductive": "a coinductive predicate",
-}  # fmt: skip
+    "scope": "a scope",
+    "import": "an import of a scope",
+    "coinductive": "a coinductive predicate",
+}
 # Of the words that begin a declaration, some may stand within one too.
 _RESERVED: Final = BEGIN - {"module", "theory", "let", "end", *_NOT_READ}
 
@@ -66,13 +80,21 @@ def read_theories(text: str) -> tuple[Found, ...]:
 
 @lru_cache(maxsize=1024)
 def _read_theories(text: str) -> tuple[Found, ...]:
-    read, declared = tokens(text), declarations(text)
-    found = tuple(one for d in declared for one in _declared(d))
-    refused = (
+    read = tokens(text)
+    declared = declarations(text)
+    by_declaration: list[Found] = []
+    for declaration in declared:
+        by_declaration += _declared(declaration)
+    refused = [
         Found("refused", "", refusal.what, refusal.text, "", refusal.line)
         for refusal in read.refusals
+    ]
+    return (
+        *by_declaration,
+        *_anywhere(read, declared),
+        *_behind_smoke(by_declaration),
+        *refused,
     )
-    return (*found, *_anywhere(read, declared), *_behind_smoke(found), *refused)
 
 
 def _declared(d: WhymlDeclaration) -> Iterator[Found]:
@@ -99,31 +121,42 @@ def _declared(d: WhymlDeclaration) -> Iterator[Found]:
 
 
 def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Found]:
-    if first == "meta":  # this one decides how a formula is read; no other is known
-        known = len(words) == 4 and words[1:3] == ["coercion", "function"]
-        yield (
-            _found(d, "meta", d.source, words[3])
-            if known
-            else _found(d, "refused", d.source, "a meta")
-        )
+    if first == "meta":
+        match words:
+            case [_, "coercion", "function", function]:  # it decides how a formula is read
+                yield _found(d, "meta", d.source, function)
+            case _:
+                yield _found(d, "refused", d.source, "a meta")
         return
     if first == "clone" and "axiom" in words:
         yield _found(d, "clone", f"clone {d.name} {d.contract}")
-    more = [after for comma, after in pairwise(words) if comma == ","] if first == "use" else []
-    for name in (d.name, *more):
-        yield _found(d, "library", name=name)
+    yield _found(d, "library", name=d.name)
+    if first == "use":
+        for comma, name in pairwise(words):
+            if comma == ",":
+                yield _found(d, "library", name=name)
 
 
 def _found(d: WhymlDeclaration, kind: FoundKind, text: str = "", name: str | None = None) -> Found:
-    return Found(kind, d.module, d.name if name is None else name, text, d.comment, d.line)
+    return Found(
+        kind,
+        d.module,
+        d.name if name is None else name,
+        text,
+        d.comment,
+        d.line,
+    )
 
 
 def _before_body(contract: str) -> str:
     """The contract of a program, up to the equals sign before its body."""
     depth = 0
     for at, sign in enumerate(contract):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0 and sign == "=":
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "=" and depth == 0:
             return contract[:at].strip()
     return contract
 
@@ -131,34 +164,47 @@ def _before_body(contract: str) -> str:
 def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Found]:
     """What assumes something within a declaration, and reserved words that begin none."""
     starts = [d.tokens[0].start for d in declared]
-    heads = {token.start for d in declared for token in d.tokens[: len(d.form.split())]}
-    given = {token.start for d in declared if d.form.startswith(_IMPORTS) for token in d.tokens}
-    read_there = heads | given
+    read_there: set[int] = set()
+    in_imports: set[int] = set()
+    for d in declared:
+        words_of_head = len(d.form.split())
+        read_there.update(token.start for token in d.tokens[:words_of_head])
+        if d.form.startswith(_IMPORTS):
+            in_imports.update(token.start for token in d.tokens)
+    read_there |= in_imports
+
     for token in read.tokens:
         kind: FoundKind = "refused"
         if token.kind == "attribute" and not known_attribute(token.text):
-            kind, what = "attribute", ""
+            kind, name = "attribute", ""
         elif token.kind != "word":
             continue
         elif token.text in _UNASKED:
-            kind, what = "unasked", token.text
-        elif token.text in _NOT_READ and token.start not in given:
-            what = _NOT_READ[token.text]
+            kind, name = "unasked", token.text
+        elif token.text in _NOT_READ and token.start not in in_imports:
+            name = _NOT_READ[token.text]
         elif token.text in _RESERVED and token.start not in read_there:
-            what = "a declaration that is not read"
+            name = "a declaration that is not read"
         else:
             continue
         before = bisect_right(starts, token.start)
         module = declared[before - 1].module if before else ""
-        yield Found(kind, module, what, token.text, "", read.line(token.start))
+        yield Found(kind, module, name, token.text, "", read.line(token.start))
 
 
-def _behind_smoke(found: Sequence[Found]) -> Iterator[Found]:
+def _behind_smoke(declared: Sequence[Found]) -> Iterator[Found]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
     tested: set[str] = set()
-    for f in found:
+    for f in declared:
         if f.module in tested and f.kind in _ASSERTS:
-            what = f"a declaration after the smoke goal of {f.module}"
-            yield Found("refused", f.module, what, f"{f.kind} {f.name}".rstrip(), "", f.line)
+            message = f"a declaration after the smoke goal of {f.module}"
+            yield Found(
+                "refused",
+                f.module,
+                message,
+                f"{f.kind} {f.name}".rstrip(),
+                "",
+                f.line,
+            )
         if f.kind == "goal" and f.name.startswith("smoke_"):
             tested.add(f.module)

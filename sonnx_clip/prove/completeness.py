@@ -20,19 +20,25 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
         spec: what is stated.
         obligations: all of them, whether this run proves them or not.
     """
-    known = tuple(obligations)
-    there = {(o.id, o.kind): o.shows for o in known}
-    lacking = [
-        f"{claim.id}: {left[0]} is stated, and no {claim.kind} of this id shows it"
-        for claim in every_claim(spec)
-        if (
-            left := [
-                shown for shown in claim.shows if shown not in there.get((claim.id, claim.kind), ())
-            ]
-        )
-    ]
-    tested = {(o.file, o.theory) for o in known if o.kind == "smoke"}
-    asked = dict.fromkeys((o.file, o.theory) for o in known if o.kind not in ("smoke", "instance"))
-    return lacking + [
-        f"{file} {theory}: no smoke test" for file, theory in asked if (file, theory) not in tested
-    ]
+    shown_by: dict[tuple[str, str], tuple[str, ...]] = {}
+    tested: set[tuple[str, str]] = set()
+    theories: dict[tuple[str, str], None] = {}
+    for o in obligations:
+        shown_by[o.id, o.kind] = o.shows
+        if o.kind == "smoke":
+            tested.add((o.file, o.theory))
+        elif o.kind != "instance":
+            theories[o.file, o.theory] = None
+
+    lines: list[str] = []
+    for claim in every_claim(spec):
+        shown = shown_by.get((claim.id, claim.kind), ())
+        lacking = [id_ for id_ in claim.shows if id_ not in shown]
+        if lacking:
+            lines.append(
+                f"{claim.id}: {lacking[0]} is stated, and no {claim.kind} of this id shows it"
+            )
+    for file, theory in theories:
+        if (file, theory) not in tested:
+            lines.append(f"{file} {theory}: no smoke test")
+    return lines

@@ -97,13 +97,13 @@ class CoqSource:
     def theorems(self) -> Iterator[CoqTheorem]:
         """Its theorems in order; a lemma is only a step."""
         module = self.module.removeprefix("SonnxClip.")
-        for found in _THEOREM.finditer(self.text):
-            shows = _SHOWS.search(found["comment"] or "")
+        for match in _THEOREM.finditer(self.text):
+            shows = _SHOWS.search(match["comment"] or "")
             yield CoqTheorem(
-                id=f"{module}.{found['name']}",
+                id=f"{module}.{match['name']}",
                 module=module,
                 file=self.path,
-                line=self.text.count("\n", 0, found.start("name")) + 1,
+                line=self.text.count("\n", 0, match.start("name")) + 1,
                 shows=tuple(shows["ids"].replace(",", " ").split()) if shows else (),
             )
 
@@ -115,7 +115,7 @@ class CoqSource:
 
 def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     """All Coq files of a checkout, sorted by path; UserError if there are none."""
-    found = []
+    sources = []
     for folder, prefix in FOLDERS.items():
         files = sorted((root / folder).glob("*.v"))
         if not files:
@@ -124,8 +124,8 @@ def coq_sources(root: Path) -> tuple[CoqSource, ...]:
             )
         for path in files:
             text = path.read_text(encoding="utf-8")
-            found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
-    return tuple(found)
+            sources.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
+    return tuple(sources)
 
 
 def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
@@ -152,28 +152,30 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     sources = coq_sources(root)
     theorems = tuple(t for source in sources for t in source.theorems())
     known = ids_of(spec)
-    problems = [
-        f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
-        for t in theorems
-        for id_ in t.shows
-        if id_ not in known
-    ]
+    problems: list[str] = []
+    for t in theorems:
+        unknown = [id_ for id_ in t.shows if id_ not in known]
+        problems += [
+            f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
+            for id_ in unknown
+        ]
+
     axioms: dict[str, tuple[str, ...]] = {}
     shutil.rmtree(folder, ignore_errors=True)
     lay_out(sources, folder)
     with Running() as running, ThreadPoolExecutor(3) as pool:
         seconds, refused = compile_all(sources, folder, running)
         if refused:
-            problems, theorems = [*problems, *refused], ()
+            problems += refused
+            theorems = ()
         else:
+            # Every other module, so that the two processes take about as long.
             slowest_first = sorted(seconds, key=lambda module: -seconds[module])
             halves = [slowest_first[::2], slowest_first[1::2]]
-            again = [pool.submit(check_again, half, folder, running) for half in halves if half]
+            checks = [pool.submit(check_again, half, folder, running) for half in halves if half]
             axioms = axioms_of(theorems, folder, running)
-            problems += [
-                *unlisted_axioms(root, axioms),
-                *(p for half in again if (p := half.result())),
-            ]
+            problems += unlisted_axioms(root, axioms)
+            problems += filter(None, [check.result() for check in checks])
     return CoqRecord(
         tool=f"sonnx-clip {__version__}",
         spec_sha256=spec.digest,
@@ -190,10 +192,10 @@ def _version() -> str:
     for tool in ("coqc", "coqchk"):
         if shutil.which(tool) is None:
             raise UserError(f"{tool} is not installed", todo=INSTALL)
-    found = _VERSION.search(version_of(("coqc", "--version"), INSTALL))
-    if found is None:
+    version = _VERSION.search(version_of(("coqc", "--version"), INSTALL))
+    if version is None:
         raise UserError("coqc does not print its version", todo=INSTALL)
-    return found[1]
+    return version[1]
 
 
 def lay_out(sources: Sequence[CoqSource], folder: Path) -> None:
@@ -219,7 +221,8 @@ def compile_all(
 
     def compiled(source: CoqSource) -> tuple[float, str]:
         for needed in needs[source.module]:
-            if compiling[needed].result()[1]:
+            _, problem = compiling[needed].result()
+            if problem:
                 return 0.0, f"{source.path}: not checked: it needs {needed}"
         with cores:
             return _compile(source, folder, running)
@@ -228,37 +231,36 @@ def compile_all(
         try:
             for module in TopologicalSorter(needs).static_order():
                 compiling[module] = pool.submit(compiled, by_module[module])
-            found = {s.module: compiling[s.module].result() for s in sources}
+            results = {s.module: compiling[s.module].result() for s in sources}
         except CycleError as error:
             raise UserError(f"cycle of Coq files: {', '.join(error.args[1])}") from None
         except BaseException:
             running.stop()
             raise
-    seconds = {module: took for module, (took, _) in found.items()}
-    return seconds, [problem for _, problem in found.values() if problem]
+    seconds = {module: took for module, (took, _) in results.items()}
+    return seconds, [problem for _, problem in results.values() if problem]
 
 
 def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, str]:
     """The seconds that a file takes, and Coq's complaint. Without a compiled file it is no proof."""
     started = time.monotonic()
-    status, output, killed = _run(
-        ["coqc", "-q", *_load_path(folder), str(folder / source.path)], running
-    )
+    file = folder / source.path
+    status, output, killed = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     seconds = round(time.monotonic() - started, 2)
-    if status == 0 and (folder / source.path).with_suffix(".vo").is_file():
+    if status == 0 and file.with_suffix(".vo").is_file():
         return seconds, ""
+
+    line = 1
+    message = output
     place = _PLACE.search(output)
-    line = int(place["line"]) if place else 1
-    words = " ".join(output[place.end() :].partition("\n")[2].split() if place else output.split())
-    reason = (
-        f"no answer within {SECONDS} s"
-        if killed
-        else words[:400] or f"coqc ended with status {status}"
-    )
-    return (
-        seconds,
-        f"{source.path}:{line}: {source.statement_at(line)} is not accepted by Coq: {reason}",
-    )
+    if place:
+        line = int(place["line"])
+        _, _, message = output[place.end() :].partition("\n")  # without the columns
+    reason = " ".join(message.split())[:400] or f"coqc ended with status {status}"
+    if killed:
+        reason = f"no answer within {SECONDS} s"
+    statement = source.statement_at(line)
+    return seconds, f"{source.path}:{line}: {statement} is not accepted by Coq: {reason}"
 
 
 def axioms_of(
@@ -272,19 +274,22 @@ def axioms_of(
     by_module: dict[str, list[str]] = {}
     for t in theorems:
         by_module.setdefault(t.module, []).append(t.id)
-    lines = [f"Require {' '.join(f'SonnxClip.{module}' for module in by_module)}."]
+
+    # One question a module: a term that uses all its theorems.
+    modules = " ".join(f"SonnxClip.{module}" for module in by_module)
+    lines = [f"Require {modules}."]
     for number, ids in enumerate(by_module.values()):
         used = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids)
         lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
         lines.append(f"Definition asked{number} := {used}I. Print Assumptions asked{number}.")
     file = folder / "Ask.v"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
     status, output, _ = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     answers = _ANSWER.split(output)[1:] if status == 0 else []
     if len(answers) != len(by_module):
-        raise UserError(
-            f"Coq does not print the assumptions of the theorems: {' '.join(output.split())[-400:]}"
-        )
+        end_of_output = " ".join(output.split())[-400:]
+        raise UserError(f"Coq does not print the assumptions of the theorems: {end_of_output}")
     return dict(zip(by_module, map(_axioms, answers), strict=True))
 
 
@@ -299,19 +304,20 @@ def _axioms(answer: str) -> tuple[str, ...]:
     return names
 
 
-def unlisted_axioms(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Where the axioms of a module differ from the list that a person keeps."""
     file = root / GOLDEN
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    listed = dict(
-        line.split(": ", 1) for line in lines if line.strip() and not line.startswith("#")
-    )
-    now = {module: ", ".join(axioms) or CLOSED for module, axioms in found.items()}
+    entries = [line for line in lines if line.strip() and not line.startswith("#")]
+    listed = dict(entry.split(": ", 1) for entry in entries)
+    now = {module: ", ".join(axioms) or CLOSED for module, axioms in axioms_of_module.items()}
     for module in sorted(now.keys() | listed.keys()):
         if now.get(module) != listed.get(module):
+            actual = now.get(module, "nothing (no theorems)")
+            expected = listed.get(module, "no entry")
             yield (
-                f"{GOLDEN}: the theorems of {module} rest on: {now.get(module, 'nothing (no theorems)')};"
-                f" the list says: {listed.get(module, 'no entry')}; edit the list if that is intended"
+                f"{GOLDEN}: the theorems of {module} rest on: {actual};"
+                f" the list says: {expected}; edit the list if that is intended"
             )
 
 
@@ -321,13 +327,15 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     It takes the compiled libraries of Coq and Flocq as they are, and computes without the virtual machine of
     coqc.
     """
-    wanted = [part for module in modules for part in ("-norec", module)]
-    status, output, killed = _run(
-        ["coqchk", "-silent", "-o", *_load_path(folder), *wanted], running
-    )
-    if status != 0 or killed:
-        said = f"no answer within {SECONDS} s" if killed else " ".join(output.split())[-400:]
-        return f"coqchk rejects the compiled files: {said}"
+    command = ["coqchk", "-silent", "-o", *_load_path(folder)]
+    for module in modules:
+        command += ["-norec", module]
+    status, output, killed = _run(command, running)
+    if killed:
+        return f"coqchk rejects the compiled files: no answer within {SECONDS} s"
+    if status != 0:
+        end_of_output = " ".join(output.split())[-400:]
+        return f"coqchk rejects the compiled files: {end_of_output}"
     return summary_problem(output)
 
 
@@ -336,11 +344,12 @@ def summary_problem(output: str) -> str:
     axioms = re.search(r"^\* Axioms:(?P<list>.*?)^\*", output, re.MULTILINE | re.DOTALL)
     if axioms is None:
         return f"coqchk prints no summary: {' '.join(output.split())[-200:]}"
-    if ours := re.search(r"^\s*(SonnxClip\S*)", axioms["list"], re.MULTILINE):
+    ours = re.search(r"^\s*(SonnxClip\S*)", axioms["list"], re.MULTILINE)
+    if ours:
         return f"coqchk finds an axiom of ours: {ours[1]}"
-    for what in ("type-in-type", "unsafe (co)fixpoints", "positivity is assumed"):
-        if not re.search(re.escape(what) + r":\s*<none>", output):
-            return f"coqchk finds a use of {what}"
+    for escape in ("type-in-type", "unsafe (co)fixpoints", "positivity is assumed"):
+        if not re.search(re.escape(escape) + r":\s*<none>", output):
+            return f"coqchk finds a use of {escape}"
     return ""
 
 

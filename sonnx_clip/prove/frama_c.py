@@ -78,9 +78,8 @@ class WpGoal(Stored):
     @property
     def shown_by(self) -> tuple[str, ...]:
         """The provers that proved every goal they received."""
-        return tuple(
-            name for name in PROVERS if self.by.get(name, 0) == self.total - self.simplifier
-        )
+        asked = self.total - self.simplifier
+        return tuple(name for name in PROVERS if self.by.get(name, 0) == asked)
 
     @property
     def status(self) -> WpStatus:
@@ -127,17 +126,15 @@ class OfType(Stored):
         there = {goal.name for goal in self.goals}
         ended = {p.function for p in self.properties if p.kind == "termination clause"}
         smoked = {s.function for s in self.smoke}
+        names = functions(etype)
+        invalid = [p for p in self.properties if p.status != "Valid"]
         return (
             *(f"Frama-C: {line}" for line in self.words),
             *(f"{name} is missing" for name in due(etype) if name not in there),
-            *(f"{name}_terminates is missing" for name in functions(etype) if name not in ended),
+            *(f"{name}_terminates is missing" for name in names if name not in ended),
             *(g.name for g in self.goals if g.status == "not proved"),
-            *(
-                f"{p.function}, {p.kind}: {p.status}"
-                for p in self.properties
-                if p.status != "Valid"
-            ),
-            *(f"{name}_smoke is missing" for name in functions(etype) if name not in smoked),
+            *(f"{p.function}, {p.kind}: {p.status}" for p in invalid),
+            *(f"{name}_smoke is missing" for name in names if name not in smoked),
             *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
         )
 
@@ -155,9 +152,11 @@ class OfType(Stored):
     @property
     def shown(self) -> int:
         """How many goals the simplifier and the provers together show."""
-        return sum(
-            g.simplifier + max([0, *(g.by.get(name, 0) for name in PROVERS)]) for g in self.goals
-        )
+        shown = 0
+        for goal in self.goals:
+            by_provers = [goal.by.get(name, 0) for name in PROVERS]
+            shown += goal.simplifier + max(by_provers)
+        return shown
 
     @property
     def simplified(self) -> int:
@@ -217,7 +216,8 @@ def join(contract: str, loop: str, c: str, name: str) -> str:
     loops = list(_WHILE.finditer(c))
     if len(loops) != 1:
         raise UserError(f"it has {len(loops)} loops; the contracts are for one", name, _AGAIN)
-    return contract + c[: loops[0].start()] + loop + c[loops[0].start() :]
+    start = loops[0].start()
+    return contract + c[:start] + loop + c[start:]
 
 
 def with_smoke(unit: str, count: int) -> str:
@@ -229,10 +229,10 @@ def with_smoke(unit: str, count: int) -> str:
         unit: what `join` gives.
         count: how many contracts there are.
     """
-    text, found = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
-    if found != count:
+    text, replaced = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
+    if replaced != count:
         raise UserError(
-            f"{found} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
+            f"{replaced} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
         )
     return text
 
@@ -259,17 +259,27 @@ class FramaC:
     jobs: int
 
     def command(
-        self, unit: Path, folder: Path, seconds: int, *more: str, smoke: bool = False
+        self,
+        unit: Path,
+        folder: Path,
+        seconds: int,
+        *more: str,
+        smoke: bool = False,
     ) -> list[str]:
         """The Frama-C command for a file; its reports and its session go into `folder`."""
         config = self.smoke_config if smoke else self.config
         provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
         return [
-            "env", f"WHY3CONFIG={config}", "frama-c", *OPTIONS, "-wp-prover", provers,
-            "-wp-timeout", str(seconds), "-wp-par", str(self.jobs), "-wp-session", str(folder / "session"),
-            "-wp-report-json", str(folder / "goals.json"), *more, str(unit),
-            "-then", "-report-csv", str(folder / "properties.csv"),
-        ]  # fmt: skip
+            *("env", f"WHY3CONFIG={config}", "frama-c", *OPTIONS),
+            *("-wp-prover", provers),
+            *("-wp-timeout", str(seconds)),
+            *("-wp-par", str(self.jobs)),
+            *("-wp-session", str(folder / "session")),
+            *("-wp-report-json", str(folder / "goals.json")),
+            *more,
+            str(unit),
+            *("-then", "-report-csv", str(folder / "properties.csv")),
+        ]
 
 
 def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) -> FramaC:
@@ -360,13 +370,12 @@ def _run(tool: FramaC, folder: Path, seconds: int, *more: str, smoke: bool = Fal
     """
     command = tool.command(folder / "unit.c", folder, seconds, *more, smoke=smoke)
     done = run_limited(command, WHOLE, environment=LARGE_PAGES, together=True)
-    lines = [*done.text.splitlines(), ""]
-    words = [
-        f"{line.strip()} {after.strip()}"
-        for line, after in pairwise(lines)
-        if _TROUBLE.search(line)
-    ]
-    words = [word.strip() for word in words[:_LINES]]
+    words: list[str] = []
+    # A message goes on in the next line.
+    for line, following in pairwise([*done.text.splitlines(), ""]):
+        if _TROUBLE.search(line):
+            words.append(f"{line.strip()} {following.strip()}".strip())
+    words = words[:_LINES]
     if done.killed:
         words.append(f"it did not end within {WHOLE} s")
     elif done.status != 0:
@@ -387,17 +396,20 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
     """The goals of a run, in the order of WP's report."""
     with _readable("WP wrote no readable report", words):
         by_function = json.loads(file.read_text(encoding="utf-8"))["wp:functions"]
-        return tuple(
-            _goal(function, name, counts)
-            for function, properties in by_function.items()
-            for name, counts in properties.items()
-            if not name.startswith("wp:")
-        )
+        goals: list[WpGoal] = []
+        for function, properties in by_function.items():
+            for name, counts in properties.items():
+                if not name.startswith("wp:"):  # else it is about the function as a whole
+                    goals.append(_goal(function, name, counts))
+        return tuple(goals)
     return ()
 
 
 def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
-    valid = {who.partition(":")[0]: int(count.get("valid", 0)) for who, count in counts.items()}
+    valid: dict[str, int] = {}
+    for prover_and_version, count in counts.items():
+        prover, _, _ = prover_and_version.partition(":")
+        valid[prover] = int(count.get("valid", 0))
     return WpGoal(
         function=function,
         name=name,

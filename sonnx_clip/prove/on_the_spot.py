@@ -128,7 +128,12 @@ def _outcomes(module: Module, folder: Path, running: Running, seconds: float) ->
 
 
 def _replies(
-    why3: Why3, prover: Prover, file: Path, expected: set[str], running: Running, seconds: float
+    why3: Why3,
+    prover: Prover,
+    file: Path,
+    expected: set[str],
+    running: Running,
+    seconds: float,
 ) -> dict[str, Reply]:
     """What a prover answers to each goal of a file; UserError if Why3 prints others than expected."""
     printed = print_tasks(why3, prover, (str(file),), running)[str(file)]
@@ -145,9 +150,10 @@ def _replies(
 def _summary(outcomes: list[Outcome]) -> Sufficiency:
     """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
     worst: dict[str, ProverVerdict] = {}
-    for reply in (reply for outcome in outcomes for reply in outcome.replies):
-        if worst.get(reply.prover, "valid") == "valid":
-            worst[reply.prover] = reply.verdict
+    for outcome in outcomes:
+        for reply in outcome.replies:
+            if worst.get(reply.prover, "valid") == "valid":
+                worst[reply.prover] = reply.verdict
     reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in worst.items())
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)

@@ -49,9 +49,11 @@ class Outcome:
     @property
     def proved_by(self) -> tuple[str, ...]:
         """The provers that showed it."""
-        good = {"smoke": ("countermodel", "unknown", "timeout"), "canary": ("countermodel",)}.get(
-            self.obligation.kind, ("valid",)
-        )
+        good: tuple[ProverVerdict, ...] = ("valid",)
+        if self.obligation.kind == "smoke":
+            good = ("countermodel", "unknown", "timeout")
+        elif self.obligation.kind == "canary":
+            good = ("countermodel",)
         return tuple(r.prover for r in self.replies if r.verdict in good)
 
     @property

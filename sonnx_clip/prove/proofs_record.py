@@ -106,15 +106,18 @@ class ProofsRecord(Excerpt):
         An answer without a task is none. A smoke obligation that not every prover answered has none.
         """
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
-        found = []
+        provers = set(self.provers)
+        outcomes: list[Outcome] = []
         for o in obligations:
-            answers = {
-                r.prover: r for r in replies.get(o.id, ()) if r.task and r.prover in self.provers
-            }
-            if o.kind == "smoke" and answers.keys() != set(self.provers):
+            answers: dict[str, Reply] = {}
+            for reply in replies.get(o.id, ()):
+                if reply.task and reply.prover in provers:
+                    answers[reply.prover] = reply
+            # That a smoke obligation holds is shown by those who did not find false: by all of them.
+            if o.kind == "smoke" and answers.keys() != provers:
                 answers = {}
-            found.append(Outcome(o, tuple(answers.values())))
-        return tuple(found)
+            outcomes.append(Outcome(o, tuple(answers.values())))
+        return tuple(outcomes)
 
 
 def theory_digests(root: Path | None = None) -> dict[str, str]:
@@ -129,12 +132,12 @@ def theory_digests(root: Path | None = None) -> dict[str, str]:
         folders += [(repository, "generated/why3"), (repository, "generated/c")]
     else:
         folders += [(root, "generated/why3")]
-    return {
-        path.relative_to(above).as_posix(): digest_of_file(path)
-        for above, folder in folders
-        for path in sorted((above / folder).rglob("*"))
-        if path.is_file()
-    }
+    digests: dict[str, str] = {}
+    for above, folder in folders:
+        for path in sorted((above / folder).rglob("*")):
+            if path.is_file():
+                digests[path.relative_to(above).as_posix()] = digest_of_file(path)
+    return digests
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
@@ -151,16 +154,16 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     proved, now = record.about.files, theory_digests(root)
     for name in sorted(now.keys() | proved.keys()):
         if now.get(name) != proved.get(name):
-            what = f"stale: {name} has changed since the proofs"
-            raise StaleRecordError(what, str(path), todo)
+            message = f"stale: {name} has changed since the proofs"
+            raise StaleRecordError(message, str(path), todo)
     return record
 
 
-def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
+def require_digest(digest: str, spec: Spec, path: Path, todo: str) -> None:
     """StaleRecordError if a record is about another specification."""
-    if found != spec.digest:
-        what = f"stale: it is about {spec.file} {found[:12]}…, not {spec.digest[:12]}…"
-        raise StaleRecordError(what, str(path), todo)
+    if digest != spec.digest:
+        message = f"stale: it is about {spec.file} {digest[:12]}…, not {spec.digest[:12]}…"
+        raise StaleRecordError(message, str(path), todo)
 
 
 def prove_command(spec: Spec) -> str:

@@ -27,9 +27,16 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Constraint, Property
 
 _SECTIONS = (
-    "restrictions", "constraints", "cases", "classes", "properties", "latitude", "readings", "examples",
+    "restrictions",
+    "constraints",
+    "cases",
+    "classes",
+    "properties",
+    "latitude",
+    "readings",
+    "examples",
     "element_types",
-)  # fmt: skip
+)
 """Sections with rows; docs/dialects.md shows what is proved of dialects."""
 
 
@@ -38,7 +45,12 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
 
     ``any`` counts the theorems over every ordered element type and those on declared tensors.
     """
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        header_style="bold",
+        padding=(0, 1),
+        pad_edge=False,
+    )
     table.add_column("requirement", no_wrap=True)
     families = [family.id for family in spec.families]
     for column in (*families, "any"):
@@ -47,21 +59,27 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
     table.add_column("CPU", justify="right", no_wrap=True)
     family_of = {e.id: e.family for e in spec.element_types}
     for section, rows in _sections(spec):
-        shown = {
-            row: outcomes
-            for row, ids in rows.items()
-            if (outcomes := [o for o in proofs.outcomes if ids.intersection(o.obligation.shows)])
-        }
-        if shown:
-            table.add_row(f"[bold]{section}[/]")
-        for row, outcomes in shown.items():
+        has_heading = False
+        for row, ids in rows.items():
+            outcomes = [o for o in proofs.outcomes if ids.intersection(o.obligation.shows)]
+            if not outcomes:
+                continue
+            if not has_heading:
+                table.add_row(f"[bold]{section}[/]")
+                has_heading = True
             counts = _counts(outcomes, [*families, None], family_of)
             table.add_row(f"  {row}", *counts, *_provers(outcomes))
     console.print(table)
-    if refuted := refutations(spec, proofs):
+    refuted = refutations(spec, proofs)
+    if refuted:
         console.print("[bold]refuted as written, proved under a condition[/]")
         for line in refuted:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(
+                line,
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
         console.print()
 
 
@@ -69,11 +87,9 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
     """The rows below each heading: the name of a row, and the ids that it counts."""
     for section in _SECTIONS:
         ids = [entry.id for entry in getattr(spec, section)]
-        rows = (
-            {f"all {len(ids)} classes": {*ids}}
-            if section == "classes"
-            else {id_: {id_} for id_ in ids}
-        )
+        rows = {id_: {id_} for id_ in ids}
+        if section == "classes":
+            rows = {f"all {len(ids)} classes": {*ids}}  # there are too many for a row each
         yield section.replace("_", " "), rows
     rewrites = {rewrite.id for rewrite in known_rewrites()}
     theorems = {theorem.id for theorem in known_theorems()}
@@ -93,10 +109,14 @@ def _counts(
     """The cells of a row: proved obligations of each family, and of none."""
     cells = []
     for family in families:
-        mine = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
-        good = sum(o.status != "not proved" for o in mine)
-        shown = f"{good}" if mine else ""
-        cells.append(shown if good == len(mine) else f"[red]{good} of {len(mine)}[/]")
+        of_family = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
+        proved = sum(o.status != "not proved" for o in of_family)
+        if not of_family:
+            cells.append("")
+        elif proved == len(of_family):
+            cells.append(f"{proved}")
+        else:
+            cells.append(f"[red]{proved} of {len(of_family)}[/]")
     return cells
 
 
@@ -110,50 +130,63 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     """For each statement that is refuted as written, the numbers and the condition under which it holds."""
-    refuted = {
-        (id_, spec.element_type(o.obligation.subject).family)
-        for o in proofs.outcomes
-        if o.obligation.kind in ("refutation", "counterexample") and o.status != "not proved"
-        for id_ in o.obligation.shows
-    }
+    refuted: set[tuple[str, str]] = set()
+    for outcome in proofs.outcomes:
+        obligation = outcome.obligation
+        is_refutation = obligation.kind in ("refutation", "counterexample")
+        if is_refutation and outcome.status != "not proved":
+            family = spec.element_type(obligation.subject).family
+            refuted.update((id_, family) for id_ in obligation.shows)
+
+    lines: list[str] = []
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
-    return [
-        f"  {entry.id} ({family}): {_numbers(spec, witness)}; holds if {unparse(entry.repaired[family])}"
-        for entry in entries
-        for family, witness in entry.refuted_for.items()
-        if (entry.id, family) in refuted
-    ]
+    for entry in entries:
+        for family, witness in entry.refuted_for.items():
+            if (entry.id, family) in refuted:
+                numbers = _numbers(spec, witness)
+                condition = unparse(entry.repaired[family])
+                lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
+    return lines
 
 
 def _numbers(spec: Spec, witness: object) -> str:
-    given = {name: getattr(witness, name) for name in spec.signature.ids}
-    texts = {
-        name: ", ".join(text) if isinstance(text, tuple) else text for name, text in given.items()
-    }
-    return ", ".join(f"{name} = {text}" for name, text in texts.items())
+    numbers = []
+    for name in spec.signature.ids:
+        value = getattr(witness, name)
+        text = ", ".join(value) if isinstance(value, tuple) else value
+        numbers.append(f"{name} = {text}")
+    return ", ".join(numbers)
 
 
 def summary(proofs: Proofs) -> str:
     """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
-    statuses = [o.status for o in goals]
-    smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
-    held = sum(o.status == "proved" for o in smokes)
-    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
-    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
     tasks = distinct_tasks((r.task for r in o.replies) for o in goals)
-    asked = f"{counted(len(statuses), 'obligation')} ({counted(tasks, 'distinct task')})"
-    by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
-    refuted_canaries = sum(o.status == "proved" for o in proofs.canaries)
-    canaries = f"{refuted_canaries} of {len(proofs.canaries)} canaries refuted"
-    smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
+    asked = f"{counted(len(goals), 'obligation')} ({counted(tasks, 'distinct task')})"
+
+    statuses = Counter(o.status for o in goals)
+    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    by_one = f"{len(single)} by one"
+    if single:
+        by_one += f" ({', '.join(single)})"
+
+    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
+    of_source = counted(shown["refutation"], "refutation")
+    counterexamples = counted(shown["counterexample"], "counterexample")
+
+    smokes = len(proofs.outcomes) - len(goals)
+    smoke = "no smoke tests"
+    if smokes:
+        tests = counted(smokes, "smoke test")
+        smoke = f"no prover found false: {shown['smoke']} of {tests} held"
+    refuted = sum(o.status == "proved" for o in proofs.canaries)
+    sent = counted(proofs.run.asked, "task")
     return (
-        f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved;"
-        f" {counted(shown['refutation'], 'refutation')} of the source,"
-        f" {counted(shown['counterexample'], 'counterexample')} to claims that no source makes;"
-        f" {smoke if smokes else 'no smoke tests'}; {canaries}"
-        f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
+        f"{asked}: {statuses['proved']} proved by two provers, {by_one},"
+        f" {statuses['not proved']} not proved;"
+        f" {of_source} of the source, {counterexamples} to claims that no source makes;"
+        f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"
+        f" ({sent} sent to provers, {proofs.run.wall:.1f} s)"
     )
 
 

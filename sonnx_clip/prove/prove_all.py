@@ -11,8 +11,9 @@ from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.drivers import GUARD_SECONDS, PROOF_RESOURCES, SMOKE_RESOURCES
@@ -139,26 +140,27 @@ class ProofSession:
                 self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        outcomes, of_canaries = (
-            tuple(
-                Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers)) for o in every
-            )
-            for every in (obligations, canaries)
-        )
+        outcomes = tuple(map(self._outcome, obligations))
+        of_canaries = tuple(map(self._outcome, canaries))
         files = complete_files | {c.file for c in canaries}
         strays = tuple(self._strays((*obligations, *canaries), files))
         self._run.wall = time.monotonic() - start
         return Proofs(outcomes, of_canaries, strays, frozenset(self._said), self._run)
 
+    def _outcome(self, o: Obligation) -> Outcome:
+        return Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers))
+
     def _batches(
         self, obligations: Iterable[Obligation], *, are_canaries: bool = False
     ) -> Iterator[_Batch]:
-        by_file = groupby(sorted(obligations, key=lambda o: o.file), key=lambda o: o.file)
-        for file, group in [(f, tuple(g)) for f, g in by_file]:
+        in_order = sorted(obligations, key=attrgetter("file"))
+        for file, group in groupby(in_order, key=attrgetter("file")):
+            of_file = tuple(group)
             for prover in self.provers:
-                yield _Batch(file, prover, group, are_canaries)
+                yield _Batch(file, prover, of_file, are_canaries)
 
     def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
+        # Goals are counted: Why3 ends with status 0 for a theory without goals, or an unknown goal.
         wanted = {(o.file, o.theory, o.goal) for o in asked}
         for file in sorted(files):
             for theory, goal in sorted(self._goals[file]):
@@ -185,27 +187,33 @@ class ProofSession:
         """Print the tasks of these batches, and run those without an answer in the ledger."""
         printing = {}
         for portion in _portions(batches, _PORTIONS * self.jobs):
+            prover = portion[0].prover
             files = [batch.file for batch in portion]
-            printed = pool.submit(print_tasks, self.why3, portion[0].prover, files, self._running)
-            printing[printed] = portion
+            future = pool.submit(print_tasks, self.why3, prover, files, self._running)
+            printing[future] = portion
+
         asking: dict[tuple[str, str, ProverLimits], Future[Reply]] = {}
         waiting: dict[Future[Reply], list[tuple[_Batch, Obligation]]] = defaultdict(list)
-        for future in as_completed(printing):
-            for batch in printing[future]:
-                for o, task in self._unanswered(batch, future.result()[batch.file]):
+        for printed in as_completed(printing):
+            for batch in printing[printed]:
+                for o, task in self._unanswered(batch, printed.result()[batch.file]):
                     # Two obligations of a type can have one task, and the answer stands for both.
                     limits = limits_of(o, batch.prover)
                     question = (task.digest, batch.prover.name, limits)
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits, task, folder)
                     waiting[asking[question]].append((batch, o))
+
         for answered in as_completed(waiting):
-            for _, o in waiting[answered]:
-                self._reply(o, answered.result())
+            answer = answered.result()
+            obligations = [o for _, o in waiting[answered]]
+            for o in obligations:
+                self._reply(o, answer)
+            # Canaries are asked in every run, whatever the ledger has: they do not count.
             if not all(batch.are_canaries for batch, _ in waiting[answered]):
                 self._run.asked += 1
-                self._run.sent += [o.id for _, o in waiting[answered]]
-                self._run.prover_cpu += answered.result().cpu
+                self._run.sent += [o.id for o in obligations]
+                self._run.prover_cpu += answer.cpu
 
     def _unanswered(
         self, batch: _Batch, printed: PrintedTasks
@@ -214,9 +222,8 @@ class ProofSession:
 
         A goal that it did not print is not proved, nor is one whose task holds an unknown assertion.
         """
-        listing = Listing(
-            {g: t.digest for g, t in printed.tasks.items()}, frozenset(printed.account.said)
-        )
+        digests = {goal: task.digest for goal, task in printed.tasks.items()}
+        listing = Listing(digests, frozenset(printed.account.said))
         self._note(batch, listing)
         if not printed.complaint and not printed.account.refused:
             self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
@@ -231,7 +238,8 @@ class ProofSession:
             if problem or task is None:
                 self._reply(o, reply(batch.prover, "", "failed", problem))
                 continue
-            answer = self.ledger.answer(task.digest, batch.prover, limits_of(o, batch.prover))
+            limits = limits_of(o, batch.prover)
+            answer = self.ledger.answer(task.digest, batch.prover, limits)
             if answer is not None and not batch.are_canaries:
                 self._reply(o, answer)
             else:
@@ -264,11 +272,12 @@ def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
-    for _, group in groupby(
-        sorted(batches, key=lambda b: b.prover.name), key=lambda b: b.prover.name
-    ):
-        of_prover = list(group)
-        yield from filter(None, (of_prover[at::count] for at in range(count)))
+    by_prover: dict[str, list[_Batch]] = defaultdict(list)
+    for batch in batches:
+        by_prover[batch.prover.name].append(batch)
+    for _, of_prover in sorted(by_prover.items()):
+        for start in range(min(count, len(of_prover))):
+            yield of_prover[start::count]
 
 
 def limits_of(obligation: Obligation, prover: Prover) -> ProverLimits:
@@ -299,17 +308,17 @@ def record_of(
         root: the folder that holds generated/ of another operator than Clip.
     """
     files = {**theory_digests(root), **why3.digests}
+    limits: dict[str, dict[str, Any]] = {}
+    for kind, resources in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES)):
+        for prover in provers:
+            limits[f"{kind} by {prover.name}"] = asdict(ProverLimits(resources[prover.name]))
     return ProofsRecord(
         about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
         tools={"why3": why3.version, **{p.name: p.version for p in provers}},
         programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
         why3_drivers=dict(why3.files),
         commands={p.name: " ".join(p.command) for p in provers},
-        limits={
-            f"{kind} by {p.name}": asdict(ProverLimits(by_prover[p.name]))
-            for kind, by_prover in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES))
-            for p in provers
-        },
+        limits=limits,
         complete=complete,
         outcomes=tuple(map(_row, proofs.outcomes)),
         canaries=tuple(map(_row, proofs.canaries)),
@@ -326,5 +335,5 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
     limits = limits_of(o, prover)
-    given = ("-s", str(limits.resources), "-t", str(limits.seconds))
-    return shlex.join(command(why3, prover, o.file, *given, *goal_options(o)))
+    limit_options = ("-s", str(limits.resources), "-t", str(limits.seconds))
+    return shlex.join(command(why3, prover, o.file, *limit_options, *goal_options(o)))

@@ -94,14 +94,14 @@ def _find(name: str) -> Prover:
         raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
     command = COMMANDS[match]
     said = version_of((command[0], "--version"), INSTALL)
-    found = _VERSIONS[match].search(said)
-    if found is None:
+    version = _VERSIONS[match].search(said)
+    if version is None:
         raise UserError(
             f"{command[0]} does not print its version",
             todo=f"its output: {said[:200]!r}; {INSTALL}",
         )
     program = Path(shutil.which(command[0]) or "")
-    return Prover(match, command, found[1], digest_of_file(program), _libraries(program))
+    return Prover(match, command, version[1], digest_of_file(program), _libraries(program))
 
 
 _LIBRARY = re.compile(r"=> (/\S+)")
@@ -109,12 +109,17 @@ _LIBRARY = re.compile(r"=> (/\S+)")
 
 def _libraries(program: Path) -> str:
     """A digest of the shared libraries that the system's loader finds for a program."""
-    found = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
-    return digest_of_parts(digest_of_file(Path(library)) for library in found)
+    libraries = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
+    return digest_of_parts(digest_of_file(Path(library)) for library in libraries)
 
 
 def ask(
-    prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
+    prover: Prover,
+    task: str,
+    digest: str,
+    limits: ProverLimits,
+    folder: Path,
+    running: Running,
 ) -> Reply:
     """Ask a prover about one task.
 
@@ -166,14 +171,12 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Prove
     out_of_time = "timeout" in (*lines[1:2], *lines[2:][-1:])
     if killed or out_of_time or any("interrupted by timeout" in line for line in lines):
         return "timeout"
-    if (
-        status != 0
-        or len(lines) != 3
-        or lines[0] != f"task {digest}"
-        or lines[2] != f"end {digest}"
-    ):
+    if status != 0 or len(lines) != 3:
         return "failed"
-    return _VERDICTS.get(lines[1], "failed")
+    begin, verdict, end = lines
+    if begin != f"task {digest}" or end != f"end {digest}":
+        return "failed"  # it is not known what the answer is to
+    return _VERDICTS.get(verdict, "failed")
 
 
 def _last(output: str, status: int) -> str:

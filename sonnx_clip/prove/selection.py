@@ -36,11 +36,13 @@ def select(
     for pattern in only:
         matching = {o.id for o in obligations if _matches(o, pattern)}
         if not matching:
-            near = nearest(
-                pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id))
-            )
-            listed = f"{rendered_list(spec).name} lists the statements by theory"
-            todo = f"did you mean {' or '.join(near)}?" if near else listed
+            ids: dict[str, None] = {}
+            for o in obligations:
+                ids |= dict.fromkeys((*o.shows, o.id))
+            todo = f"{rendered_list(spec).name} lists the statements by theory"
+            near = nearest(pattern, ids)
+            if near:
+                todo = f"did you mean {' or '.join(near)}?"
             raise UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
         named |= matching
     chosen = tuple(
@@ -58,7 +60,7 @@ def select(
 
 def _matches(obligation: Obligation, pattern: str) -> bool:
     """Whether the pattern matches its id, or that of an entry that it shows."""
-    return any(
-        fnmatchcase(id_, pattern) if set("*?[") & set(pattern) else id_ == pattern
-        for id_ in (obligation.id, *obligation.shows)
-    )
+    ids = (obligation.id, *obligation.shows)
+    if set("*?[").isdisjoint(pattern):
+        return pattern in ids
+    return any(fnmatchcase(id_, pattern) for id_ in ids)

@@ -53,12 +53,15 @@ def commands(text: str) -> tuple[Command, ...]:
     Raises:
         SmtlibError: parentheses do not match, or something stands outside of a command that is no comment.
     """
+    import numpy as np  # `explain` comes by here and reads no task
+
     raw = text.encode("utf-8")
+    # Overwritten in place, so that what is found in the plain text has the same place in the raw one.
     plain = bytearray(raw)
     for opaque in _OPAQUE.finditer(raw):
         start, end = opaque.span()
-        plain[start:end] = (b" " if raw[start] == _SEMICOLON else b"_") * (end - start)
-    import numpy as np  # `explain` comes by here and reads no task
+        filler = b" " if raw[start] == _SEMICOLON else b"_"
+        plain[start:end] = filler * (end - start)
 
     signs = np.frombuffer(bytes(plain), dtype=np.uint8)
     places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
@@ -71,30 +74,42 @@ def commands(text: str) -> tuple[Command, ...]:
     return tuple(_commands(raw, bytes(plain), starts.tolist(), ends.tolist()))
 
 
-def _commands(raw: bytes, plain: bytes, starts: list[int], ends: list[int]) -> Iterator[Command]:
+def _commands(
+    raw: bytes,
+    plain: bytes,
+    starts: list[int],
+    ends: list[int],
+) -> Iterator[Command]:
     before = 0
     for start, end in zip(starts, ends, strict=True):
         _require_nothing(plain[before:start])
+        head = ""
         words = plain[start + 1 : start + 80].split(None, 1)
-        head = re.split(rb"[()]", words[0], maxsplit=1)[0].decode() if words else ""
-        yield Command(head, raw[start:end].decode(), _name(raw[before:start].decode()))
+        if words:
+            head = re.split(rb"[()]", words[0], maxsplit=1)[0].decode()
+        name = _name(raw[before:start].decode())
+        yield Command(head, raw[start:end].decode(), name)
         before = end
     _require_nothing(plain[before:])
 
 
 def _require_nothing(between: bytes) -> None:
-    if found := between.strip(_SPACE):
-        raise SmtlibError(f"text outside of a command: {found[:40].decode(errors='replace')!r}")
+    stray = between.strip(_SPACE)
+    if stray:
+        shown = stray[:40].decode(errors="replace")
+        raise SmtlibError(f"text outside of a command: {shown!r}")
 
 
 def _name(between: str) -> str:
     """The name above a command: ``;; NAME``, then perhaps ``;; File …``, and no empty line."""
-    above = between.rstrip().rpartition("\n\n")[2].splitlines()
-    names = [line.removeprefix(";;").strip() for line in above if line.startswith(";; ")]
-    names = [name for name in names if not name.startswith('File "')]
-    return (
-        names[-1].replace('"', "") if names else ""
-    )  # Why3 1.6 and later put quotation marks around it
+    _, _, paragraph = between.rstrip().rpartition("\n\n")
+    for line in reversed(paragraph.splitlines()):
+        if not line.startswith(";; "):
+            continue
+        name = line.removeprefix(";;").strip()
+        if not name.startswith('File "'):
+            return name.replace('"', "")  # Why3 1.6 and later put quotation marks around it
+    return ""
 
 
 def read_term(text: str) -> tuple[Term, ...]:

@@ -93,6 +93,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
     drivers = {driver_file(name): driver(name, data) for name in NAMES}
     drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
     _configure(build.absolute() / "why3", drivers)
+
     texts = dict(theory_texts(root))
     folder = TemporaryDirectory(prefix="sonnx-clip-why3-")
     _configure(Path(folder.name), drivers)
@@ -100,20 +101,30 @@ def configure(build: Path, root: Path | None = None) -> Why3:
         file = Path(folder.name, path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    written = (text for path, text in texts.items() if path.startswith("why3/"))
-    base = digest_of(
-        "\0".join([version, *INLINE, *_library(Path(data)), *drivers.values(), *written])
+
+    by_hand = [text for path, text in texts.items() if path.startswith("why3/")]
+    shaping = [version, *INLINE, *_library(Path(data)), *drivers.values(), *by_hand]
+    return Why3(
+        version=version,
+        program=digest_of_file(Path(shutil.which("why3") or "")),
+        config=build / "why3" / "why3.conf",
+        files=_own_drivers(Path(data), drivers.values()),
+        base=digest_of("\0".join(shaping)),
+        texts=texts,
+        lemmas=_lemmas(texts.values()),
+        folder=folder,
     )
-    files = _own_drivers(Path(data), drivers.values())
-    program = digest_of_file(Path(shutil.which("why3") or ""))
-    config = build / "why3" / "why3.conf"
-    return Why3(version, program, config, files, base, texts, _lemmas(texts.values()), folder)
 
 
 def _lemmas(texts: Iterable[str]) -> frozenset[str]:
-    kinds = ("lemma", "lemma program")
-    some = (text for text in texts if kinds[0] in text)  # most have none, and reading is slow
-    return frozenset(f.name for text in some for f in read_theories(text) if f.kind in kinds)
+    names: set[str] = set()
+    for text in texts:
+        if "lemma" not in text:
+            continue  # most have none, and reading is slow
+        for declaration in read_theories(text):
+            if declaration.kind in ("lemma", "lemma program"):
+                names.add(declaration.name)
+    return frozenset(names)
 
 
 def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
@@ -122,8 +133,8 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
     try:
         (folder / "drivers").mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"this folder cannot be created: {error.strerror}"
-        raise UserError(what, str(folder), "choose another one with --build") from error
+        message = f"this folder cannot be created: {error.strerror}"
+        raise UserError(message, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)
     write_whole(folder / "why3.conf", configuration(str(folder / "drivers"), versions))
@@ -137,17 +148,19 @@ def _library(data: Path) -> list[str]:
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
     """The digests of Why3's own drivers that ours import, directly or not, and of the one that prints C."""
-    found: dict[str, str] = {}
-    left = [path for text in ours for path in _imported(text) if path.is_relative_to(data)]
+    left: list[Path] = []
+    for text in ours:
+        left += [path for path in _imported(text) if path.is_relative_to(data)]
     left += [path for path in _C_DRIVERS if (data / path).is_file()]
+    digests: dict[str, str] = {}
     while left:
         path = data / left.pop()
         name = path.relative_to(data).as_posix()
-        if name not in found:
-            found[name] = digest_of_file(path)
+        if name not in digests:
+            digests[name] = digest_of_file(path)
             text = path.read_text(encoding="utf-8", errors="replace")
             left += [path.parent / imported for imported in _imported(text)]
-    return dict(sorted(found.items()))
+    return dict(sorted(digests.items()))
 
 
 def _imported(text: str) -> list[Path]:

@@ -49,26 +49,31 @@ def statements() -> dict[str, str]:
 
 def _stated_in(theories: Iterable[tuple[PurePath, str]]) -> dict[str, str]:
     """The statements of theories, each a file and its text, by ``file.Module.name``."""
-    return {
-        f"{file.stem}.{name}": statement
-        for file, text in theories
-        for name, statement in _stated(text)
-    }
+    statements: dict[str, str] = {}
+    for file, text in theories:
+        for name, statement in _stated(text):
+            statements[f"{file.stem}.{name}"] = statement
+    return statements
 
 
 def _stated(theory: str) -> Iterator[tuple[str, str]]:
     """The statements of a theory by ``Module.name``."""
     for module, group in groupby(declarations(theory), key=lambda d: d.module):
-        own = list(group)
-        imports = " ".join(d.text for d in own if d.form.startswith(_IMPORTS))
+        of_module = list(group)
+        imports = " ".join(d.text for d in of_module if d.form.startswith(_IMPORTS))
         if imports:
             yield f"{module}.{IMPORTS}", imports
-        yield from ((f"{module}.{d.name}", d.text) for d in own if _states(d))
+        for d in of_module:
+            if _states(d):
+                yield f"{module}.{d.name}", d.text
 
 
 def _states(d: WhymlDeclaration) -> bool:
-    if d.form.startswith((*_IMPORTS, "val")) or (d.form == "goal" and d.name.startswith("smoke_")):
+    if d.form.startswith((*_IMPORTS, "val")):
         return False
+    if d.form == "goal" and d.name.startswith("smoke_"):
+        return False
+    # What is declared without a definition is in why3/trusted.txt.
     return d.form not in _DEFINED or "=" in d.text.split()
 
 
@@ -113,8 +118,11 @@ def _differences(
             lines.append(f"! {name} {digest}, not {kept[name]}: {text}")
     for name in kept:
         if name not in now:
+            line = f"- {name}: it is no longer stated"
             sentence = sentences.get(name, "")
-            lines.append(f"- {name}: it is no longer stated{': ' if sentence else ''}{sentence}")
+            if sentence:
+                line += f": {sentence}"
+            lines.append(line)
     return lines
 
 
@@ -186,10 +194,10 @@ def _list_text(spec: Spec, stated: Mapping[str, str]) -> str:
     for full_name, text in stated.items():
         theory, _, name = full_name.partition(".")
         theories_of[name, _digest(text)].append(theory)
-    lines = [
-        f"{digest} {name} {' '.join(_grouped(theories))}"
-        for (name, digest), theories in theories_of.items()
-    ]
+    lines = []
+    for (name, digest), theories in theories_of.items():
+        groups = " ".join(_grouped(theories))
+        lines.append(f"{digest} {name} {groups}")
     about = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
     return about + "\n".join(lines) + "\n"
 
@@ -201,7 +209,10 @@ def _grouped(theories: Iterable[str]) -> Iterator[str]:
         prefix, underscore, type_id = theory.rpartition("_")
         types_by_prefix[prefix + underscore].append(type_id)
     for prefix, types in types_by_prefix.items():
-        yield f"{prefix}{types[0]}" if len(types) == 1 else f"{prefix}{{{','.join(types)}}}"
+        if len(types) == 1:
+            yield f"{prefix}{types[0]}"
+        else:
+            yield f"{prefix}{{{','.join(types)}}}"
 
 
 # --- Both ---

@@ -68,7 +68,10 @@ def goal_options(obligation: Obligation) -> list[str]:
 
 
 def print_tasks(
-    why3: Why3, prover: Prover, files: Sequence[str], running: Running | None = None
+    why3: Why3,
+    prover: Prover,
+    files: Sequence[str],
+    running: Running | None = None,
 ) -> Mapping[str, PrintedTasks]:
     """Let Why3 print the tasks of theory files, and account for what they say.
 
@@ -82,28 +85,34 @@ def print_tasks(
         files: the theory files, as paths in the repository; no two have one name.
         running: what can stop Why3 from another thread.
     """
-    stems = {Path(file).stem: file for file in files}
+    file_of = {Path(file).stem: file for file in files}
+    stems = tuple(file_of)
     assert len(stems) == len(files), files
-    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running)
-    whole: dict[str, Texts] = {stem: {} for stem in stems}
+    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), stems, running)
+
     options: list[str] = []
-    for stem, file in stems.items():
+    for stem, file in file_of.items():
         if inlined[stem]:
             options += [file, *_whole(inlined[stem])]
+    whole: dict[str, Texts] = {stem: {} for stem in stems}
     if options and not complaint:
-        whole, complaint = _print(why3, (prover.why3_name, *options), tuple(stems), running)
+        whole, complaint = _print(why3, (prover.why3_name, *options), stems, running)
+
+    printed: dict[str, PrintedTasks] = {}
     if complaint and len(files) > 1:
-        return {file: print_tasks(why3, prover, (file,), running)[file] for file in files}
-    return {
-        file: _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
-        for stem, file in stems.items()
-    }
+        for file in files:
+            printed.update(print_tasks(why3, prover, (file,), running))
+        return printed
+    for stem, file in file_of.items():
+        printed[file] = _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
+    return printed
 
 
 def _printed(
     inlined: Texts, whole: Texts, complaint: str, lemmas: frozenset[str], prover: Prover
 ) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
+    # A smoke goal is asked in its whole task, which `account` reads as the context of the others.
     texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal[1])}
     accounted = Account()
     if not complaint:
@@ -140,7 +149,10 @@ def run_why3(command: list[str], folder: Path, running: Running | None = None) -
 
 
 def _print(
-    why3: Why3, asked: Sequence[str], stems: Sequence[str], running: Running | None
+    why3: Why3,
+    asked: Sequence[str],
+    stems: Sequence[str],
+    running: Running | None,
 ) -> tuple[dict[str, Texts], str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: dict[str, Texts] = {stem: {} for stem in stems}

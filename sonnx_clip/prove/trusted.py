@@ -95,16 +95,19 @@ def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[Trust
         axioms: what is taken for granted besides: the axioms of this project are among it.
     """
     ours = {t.name.rpartition(".")[2]: t for t in axioms if t.kind == "axiom"}
-    found = []
+    items: list[TrustedItem] = []
     for kind, name, statement in sorted(said):
-        ends = ours[name].discharged_by if name in ours else ()
-        reason = _OURS if name in ours else _RECURSIVE if name.endswith("'def") else _WHY3S
-        found.append(
-            TrustedItem(
-                kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends
-            )
-        )
-    return tuple(found)
+        discharged_by: tuple[str, ...] = ()
+        reason = _WHY3S
+        if name in ours:
+            discharged_by = ours[name].discharged_by
+            reason = _OURS
+        elif name.endswith("'def"):
+            reason = _RECURSIVE
+        if kind == "setting":
+            reason = _LOGIC
+        items.append(TrustedItem(kind, name, _IN_TASKS, statement, reason, discharged_by))
+    return tuple(items)
 
 
 def surprises(taken: Iterable[TrustedItem]) -> list[str]:
@@ -113,17 +116,19 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     What is not understood is new whatever the golden list says. What tasks may say need not be said:
     versions of Why3 differ in it.
     """
-    found = tuple(taken)
+    items = tuple(taken)
     golden = repo_file(GOLDEN)
     lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
     kept = Counter(line for line in lines if line.strip() and not line.startswith("#"))
-    now = Counter(t.line for t in found)
-    news = [*(now - kept).elements()]
-    never = [t.line for t in found if t.kind == "refused" and t.line not in news]
-    gone = [
-        line for line in (kept - now).elements() if not line.startswith(("assertion ", "setting "))
-    ]
-    return [*(f"+ {line}" for line in (*news, *never)), *(f"- {line}" for line in gone)]
+    now = Counter(item.line for item in items)
+
+    added = list((now - kept).elements())
+    refused = [item.line for item in items if item.kind == "refused" and item.line not in added]
+    removed = (kept - now).elements()
+    missed = [line for line in removed if not line.startswith(("assertion ", "setting "))]
+    differences = [f"+ {line}" for line in (*added, *refused)]
+    differences += [f"- {line}" for line in missed]
+    return differences
 
 
 def _of_theories(
@@ -134,19 +139,20 @@ def _of_theories(
     library: dict[str, str] = {}
     for where, text in texts.items():
         undefined: dict[str, list[str]] = {}
-        for found in read_theories(text):
-            module = f"{Path(where).stem}.{found.module}"
-            if found.kind == "library":
-                if found.name.partition(".")[0] not in ours and "." in found.name:
-                    library.setdefault(found.name, where)
-            elif found.kind == "undefined":
-                undefined.setdefault(module, []).append(found.text)
-            elif found.kind == "refused":
-                yield TrustedItem(
-                    "refused", f"{where}:{found.line}", where, f"{found.name}: {found.text}", "", ()
-                )
+        for assumption in read_theories(text):
+            module = f"{Path(where).stem}.{assumption.module}"
+            if assumption.kind == "library":
+                package, dot, _ = assumption.name.partition(".")
+                if dot and package not in ours:
+                    library.setdefault(assumption.name, where)
+            elif assumption.kind == "undefined":
+                undefined.setdefault(module, []).append(assumption.text)
+            elif assumption.kind == "refused":
+                name = f"{where}:{assumption.line}"
+                statement = f"{assumption.name}: {assumption.text}"
+                yield TrustedItem("refused", name, where, statement, "", ())
             else:
-                yield from _taken(found, module, where, instances)
+                yield from _taken(assumption, module, where, instances)
         for module, symbols in undefined.items():
             said = f"no definition of {', '.join(symbols)}"
             yield TrustedItem("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
@@ -157,22 +163,22 @@ def _of_theories(
 
 
 def _taken(
-    found: Found, module: str, where: str, instances: list[Obligation]
+    assumption: Found, module: str, where: str, instances: list[Obligation]
 ) -> Iterator[TrustedItem]:
     """The assumption at one place of a theory, if any."""
-    name, statement = f"{module}.{found.name}", found.text
-    if found.kind == "axiom":
-        shown = tuple(o.id for o in instances if o.goal == found.name)
-        yield TrustedItem("axiom", name, where, statement, found.comment, shown)
-    elif found.kind == "clone":
+    name, statement = f"{module}.{assumption.name}", assumption.text
+    if assumption.kind == "axiom":
+        shown = tuple(o.id for o in instances if o.goal == assumption.name)
+        yield TrustedItem("axiom", name, where, statement, assumption.comment, shown)
+    elif assumption.kind == "clone":
         yield TrustedItem(
             "assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances)
         )
-    elif found.kind == "val":
-        yield TrustedItem("symbol", name, where, statement, found.comment or _C, ())
-    elif found.kind == "meta":
+    elif assumption.kind == "val":
+        yield TrustedItem("symbol", name, where, statement, assumption.comment or _C, ())
+    elif assumption.kind == "meta":
         yield TrustedItem("symbol", module, where, statement, _READ_AS, ())
-    elif found.kind in ("type", "unasked", "attribute"):
+    elif assumption.kind in ("type", "unasked", "attribute"):
         yield TrustedItem("assumption", module, where, statement, "", ())
 
 
@@ -184,24 +190,29 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
         f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()
     }
     for where, text in sorted(texts.items()):
-        name, digest = Path(where).name, f"sha256 {digest_of(text)}"
+        name = Path(where).name
+        digest = f"sha256 {digest_of(text)}"
         yield TrustedItem(
             "symbol", where, where, digest, "the file as a whole, read by a person", ()
         )
-        for found in directives(tokens(text).plain):
-            if found.word == "prelude":
-                yield TrustedItem("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
-            if (symbol := found.symbol) is None:
+        for directive in directives(tokens(text).plain):
+            meaning = directive.text or ""
+            if directive.word == "prelude":
+                yield TrustedItem("symbol", f"{name}.prelude", where, meaning, _LOGIC, ())
+            symbol = directive.symbol
+            if symbol is None:
                 continue
-            etype = types.get(found.module.rpartition(".")[2].lower(), "")
+            module = directive.module
+            etype = types.get(module.rpartition(".")[2].lower(), "")
             encoding = f"{etype}.encoding_{symbol.removeprefix('ieee_')}"
             shown = (encoding,) if encoding in ids else ()
-            arithmetic = found.module.startswith(("convert.", "scale_bias."))
-            named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
-            reason = _PRINTED if name.endswith(".drv") else named
-            yield TrustedItem(
-                "symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown
-            )
+            if name.endswith(".drv"):
+                reason = _PRINTED
+            elif module.startswith(("convert.", "scale_bias.")):
+                reason = _ARITHMETIC
+            else:
+                reason = _FLOATS if shown else _BITS
+            yield TrustedItem("symbol", f"{module}.{symbol}", where, meaning, reason, shown)
 
 
 def _of_tools() -> Iterator[TrustedItem]:
@@ -225,14 +236,16 @@ def _of_c() -> Iterator[TrustedItem]:
         for name, text in _driver_lines(path):
             types.setdefault((name, text, _PRINTED), []).append(path.stem)
     for path in sorted(repo_file("generated/why3").glob("c_*.mlw")):
-        for found in read_theories(path.read_text(encoding="utf-8")):
-            if found.kind == "program":
-                key = (f"c_*.{found.module}.{CALLED}*", found.text, _CONTRACT)
-                types.setdefault(key, []).append(path.stem.removeprefix("c_"))
+        etype = path.stem.removeprefix("c_")
+        for program in read_theories(path.read_text(encoding="utf-8")):
+            if program.kind == "program":
+                key = (f"c_*.{program.module}.{CALLED}*", program.text, _CONTRACT)
+                types.setdefault(key, []).append(etype)
     yield from _beside_c()
-    for (name, text, reason), of in types.items():
+    for (name, text, reason), ids in types.items():
         where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
-        yield TrustedItem("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
+        statement = f"{text} [{', '.join(ids)}]"
+        yield TrustedItem("symbol", name, where, statement, reason, ())
 
 
 def _beside_c() -> Iterator[TrustedItem]:
@@ -244,13 +257,13 @@ def _beside_c() -> Iterator[TrustedItem]:
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Every line of a generated driver: its subject and its content."""
-    for found in directives(tokens(path.read_text(encoding="utf-8")).plain):
-        module = found.module.replace(f"c_{path.stem}.", "c_*.")
-        if found.symbol is not None:
-            text = _POINTER.sub(r"\1T *", found.text or "")
-            yield f"{module}.{found.symbol}", f"{text} {found.rest}".rstrip()
+    for directive in directives(tokens(path.read_text(encoding="utf-8")).plain):
+        module = directive.module.replace(f"c_{path.stem}.", "c_*.")
+        if directive.symbol is not None:
+            text = _POINTER.sub(r"\1T *", directive.text or "")
+            yield f"{module}.{directive.symbol}", f"{text} {directive.rest}".rstrip()
         else:
-            yield f"{module}.{found.word}", found.said
+            yield f"{module}.{directive.word}", directive.said
 
 
 def _of_numpy() -> Iterator[TrustedItem]:

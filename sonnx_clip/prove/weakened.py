@@ -38,47 +38,45 @@ def summary(spec: Spec) -> dict[Place, str]:
 
 def _claims(spec: Spec) -> dict[Place, str]:
     """What is claimed of each family, the classes, and the conditions of the latitude."""
-    found: dict[Place, str] = {}
+    claims: dict[Place, str] = {}
     for section, _, entry in entries_with(spec, "repaired"):
         claim = entry.claim if section == "properties" else entry.holds
-        found[section, entry.id, "claim"] = unparse(claim)
-        found[section, entry.id, "proved for"] = ", ".join(entry.holds_for)
+        claims[section, entry.id, "claim"] = unparse(claim)
+        claims[section, entry.id, "proved for"] = ", ".join(entry.holds_for)
         for name, condition in entry.repaired.items():
-            found[section, entry.id, name] = (
-                f"refuted; holds where, and only where, {unparse(condition)}"
-            )
+            where = unparse(condition)
+            claims[section, entry.id, name] = f"refuted; holds where, and only where, {where}"
     for case in spec.cases:
         for family in spec.families:
             ids = [c.id for c in spec.classes_of(family.id, case.id)]
-            found["classes", case.id, family.id] = ", ".join(ids)
+            claims["classes", case.id, family.id] = ", ".join(ids)
     for latitude in spec.latitude:
-        found["latitude", latitude.id, "where"] = unparse(latitude.when)
-        found["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
-        found["latitude", latitude.id, "with --policy strict"] = (
-            "accepted" if latitude.always else "refused"
-        )
-    return found
+        in_strict = "accepted" if latitude.always else "refused"
+        claims["latitude", latitude.id, "where"] = unparse(latitude.when)
+        claims["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
+        claims["latitude", latitude.id, "with --policy strict"] = in_strict
+    return claims
 
 
 def _meanings(spec: Spec) -> dict[Place, str]:
     """The conditions of classes and definitions, and what sentences are taken to mean."""
-    found: dict[Place, str] = {}
+    meanings: dict[Place, str] = {}
     for definition in spec.definitions:
-        found["definitions", definition.id, "is"] = unparse(definition.is_)
+        meanings["definitions", definition.id, "is"] = unparse(definition.is_)
     for value_class in spec.classes:
-        found[_CONDITIONS, value_class.id, "when"] = unparse(value_class.when)
+        meanings[_CONDITIONS, value_class.id, "when"] = unparse(value_class.when)
     for restriction in spec.restrictions:
-        found["restrictions", restriction.id, "statement"] = restriction.statement
-        found["restrictions", restriction.id, "holds"] = unparse(restriction.holds)
+        meanings["restrictions", restriction.id, "statement"] = restriction.statement
+        meanings["restrictions", restriction.id, "holds"] = unparse(restriction.holds)
     for section, _, entry in entries_with(spec, "interpretation"):
         if entry.interpretation is not None:
-            found[section, entry.id, "ours"] = entry.interpretation.ours
-    return found
+            meanings[section, entry.id, "ours"] = entry.interpretation.ours
+    return meanings
 
 
 def _names(spec: Spec) -> dict[Place, str]:
     """What each element type is called elsewhere."""
-    found: dict[Place, str] = {}
+    names_elsewhere: dict[Place, str] = {}
     for etype in spec.element_types:
         names = {
             "SONNX": etype.sonnx,
@@ -89,8 +87,8 @@ def _names(spec: Spec) -> dict[Place, str]:
             "Why3": etype.why3,
         }
         known = [f"{name} in {system}" for system, name in names.items() if name is not None]
-        found["element_types", etype.id, "is called"] = ", ".join(known)
-    return found
+        names_elsewhere["element_types", etype.id, "is called"] = ", ".join(known)
+    return names_elsewhere
 
 
 def weakened(spec: Spec) -> Iterator[UserError]:
@@ -104,52 +102,61 @@ def weakened(spec: Spec) -> Iterator[UserError]:
     expected = spec.path.with_name(f"{spec.path.stem}.expected.yaml")
     if not expected.exists() and not has_written_theory(spec):
         return
-    document, now = read_document(expected)[0], summary(spec)
-    kept = {
-        (section, id_, key): str(text)
-        for section, entries in document.data.items()
-        for id_, lines in entries.items()
-        for key, text in lines.items()
-    }
-    differing = [
-        place for place in dict.fromkeys((*kept, *now)) if kept.get(place) != now.get(place)
-    ]
-    yaml = read_document(spec.path)[0] if differing else document
-    known = {place[:2] for place in kept}
+    document, _ = read_document(expected)
+    now = summary(spec)
+    kept: dict[Place, str] = {}
+    for section, entries in document.data.items():
+        for id_, texts in entries.items():
+            for key, text in texts.items():
+                kept[section, id_, key] = str(text)
+
+    places = dict.fromkeys((*kept, *now))
+    differing = [place for place in places if kept.get(place) != now.get(place)]
+    if not differing:
+        return
+    yaml, _ = read_document(spec.path)
+    known = {(section, id_) for section, id_, _ in kept}
     new: dict[tuple[str, str], list[str]] = {}
     for place in differing:
-        if place[:2] not in known:
-            new.setdefault(place[:2], []).append(place[2])
+        section, id_, key = place
+        if (section, id_) not in known:
+            new.setdefault((section, id_), []).append(key)
             continue
-        stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
+        stated = _quoted(now.get(place))
+        due = _quoted(kept.get(place))
         yield UserError(
-            f"{yaml.name}:{_line(spec, yaml, place)} (`{place[1]}`) is now {stated}; expected: {due}",
+            f"{yaml.name}:{_line(spec, yaml, section, id_)} (`{id_}`) is now {stated}; expected: {due}",
             f"{document.name}:{document.position(place).line} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
+
     for (section, id_), keys in new.items():
         lines = [f"{section}:", f"  {id_}:"]
         lines += [f"    {key}: {_scalar(now[section, id_, key])}" for key in keys]
         yield UserError(
             f"`{id_}` is new, and {document.name} does not have it",
-            f"{yaml.name}:{_line(spec, yaml, (section, id_, ''))}",
+            f"{yaml.name}:{_line(spec, yaml, section, id_)}",
             f"if this is what it should say, add to {document.name}:\n" + "\n".join(lines),
         )
 
 
-def _line(spec: Spec, yaml: Document, place: Place) -> int:
-    """The line of the specification in which the entry of a place begins, or else its section."""
-    section = _SECTION_OF.get(place[0], place[0])
-    ids = [entry.id for entry in getattr(spec, section, ())]
-    way = (section, ids.index(place[1])) if place[1] in ids else (section,)
-    return yaml.position(way).line
+def _quoted(text: str | None) -> str:
+    return "nothing" if text is None else f"`{text}`"
+
+
+def _line(spec: Spec, yaml: Document, section_of_summary: str, id_: str) -> int:
+    """The line of the specification in which an entry of the summary begins, or else its section."""
+    section = _SECTION_OF.get(section_of_summary, section_of_summary)
+    for index, entry in enumerate(getattr(spec, section, ())):
+        if entry.id == id_:
+            return yaml.position((section, index)).line
+    return yaml.position((section,)).line
 
 
 def _scalar(text: str) -> str:
     """A text as YAML, quoted only where it must be."""
-    return (
-        yaml_library.safe_dump(text, width=10**6, allow_unicode=True).removesuffix("...\n").strip()
-    )
+    dumped = yaml_library.safe_dump(text, width=10**6, allow_unicode=True)
+    return dumped.removesuffix("...\n").strip()  # the end of a document, after a plain scalar
 
 
 def refuse_weakened(spec: Spec) -> None:

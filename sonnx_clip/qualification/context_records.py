@@ -49,14 +49,15 @@ def _problem(group: Sequence[Found]) -> str:
     """What is wrong, where, an example, and what is to blame."""
     first = group[0].wrong
     example = f"{first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
-    causes = [f"the step {first.step} alone" if first.step else ""]
-    causes.append(
-        f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})" if first.rewrite else ""
-    )
-    if not first.rewrite:
-        causes.append(first.legal_when)
-    causes += [f"right without {name}" for name in first.without]
-    return "; ".join([f"{KINDS[first.kind]}: {places(group)}", example, *filter(None, causes)])
+    parts = [f"{KINDS[first.kind]}: {places(group)}", example]
+    if first.step:
+        parts.append(f"the step {first.step} alone")
+    if first.rewrite:
+        parts.append(f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})")
+    elif first.legal_when:
+        parts.append(first.legal_when)
+    parts += [f"right without {name}" for name in first.without]
+    return "; ".join(parts)
 
 
 def write_context_record(record: ContextRecord) -> None:

@@ -7,7 +7,7 @@ ISO 26262-8.
 
 from __future__ import annotations
 
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
@@ -18,6 +18,7 @@ from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
     from pathlib import Path
 
 PATH = "spec/clip.qualification.yaml"
@@ -152,6 +153,11 @@ class Node(Part):
         names = {"G": "goal", "S": "strategy", "C": "context", "A": "assumption", "Sn": "solution"}
         return names[self.id.rstrip("0123456789")]
 
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is a goal or a strategy, below which other nodes support it."""
+        return self.kind in ("goal", "strategy")
+
 
 class Kit(Part):
     """The whole file."""
@@ -170,24 +176,30 @@ class Kit(Part):
     def _refers_to_itself(self) -> Self:
         for prefix, entries in self._numbered.items():
             ids = [entry.id for entry in entries]
-            if wrong := next((id_ for id_ in ids if not id_.startswith(prefix)), None):
-                raise ValueError(f"{wrong} is listed among the entries of {prefix}")
-            if late := next((b for a, b in pairwise(ids) if a >= b), None):
-                raise ValueError(f"{late} is out of order: ids ascend and are unique")
-        used = chain.from_iterable(
-            ((e.id, c) for c in (*e.constraints, *e.commands)) for e in self.errors
-        )  # fmt: skip
-        known = {*self.tools, *(entry.id for entry in self.constraints)}
-        for of, name in (*used, *((r.id, r.command) for r in self.requirements)):
-            if name not in known:
-                raise ValueError(f"{of} names {name}, which is not under `tools` or `constraints`")
-        if idle := sorted(set(self.tools) - {r.command for r in self.requirements}):
-            raise ValueError(f"the command {idle[0]} has no requirement (TOR)")
-        if idle := sorted(
-            set(self.tools) - set(chain.from_iterable(e.commands for e in self.errors))
-        ):
-            raise ValueError(f"the command {idle[0]} has no potential error (ERR)")
+            for id_ in ids:
+                if not id_.startswith(prefix):
+                    raise ValueError(f"{id_} is listed among the entries of {prefix}")
+            for id_, following in pairwise(ids):
+                if id_ >= following:
+                    raise ValueError(f"{following} is out of order: ids ascend and are unique")
+        self._check_names()
         return self
+
+    def _check_names(self) -> None:
+        """Names of commands and constraints exist, and no command lacks a requirement or an error."""
+        known = {*self.tools, *(constraint.id for constraint in self.constraints)}
+        required: set[str] = set()
+        wrong: set[str] = set()
+        for error in self.errors:
+            _require_known(error.id, (*error.constraints, *error.commands), known)
+            wrong.update(error.commands)
+        for requirement in self.requirements:
+            _require_known(requirement.id, (requirement.command,), known)
+            required.add(requirement.command)
+        for command in sorted(self.tools.keys() - required):
+            raise ValueError(f"the command {command} has no requirement (TOR)")
+        for command in sorted(self.tools.keys() - wrong):
+            raise ValueError(f"the command {command} has no potential error (ERR)")
 
     @model_validator(mode="after")
     def _case_is_a_tree(self) -> Self:
@@ -195,22 +207,26 @@ class Kit(Part):
         for node in self.assurance_case:
             if node.id in seen:
                 raise ValueError(f"two nodes have the id {node.id}")
-            if (node.below is None) != (not seen) or (node.below and node.below not in seen):
+            is_first = not seen
+            is_root = node.below is None
+            if is_first != is_root or (node.below and node.below not in seen):
                 raise ValueError(
                     f"`below` of {node.id} must name an earlier node; the first node has none"
                 )
-            if node.below and seen[node.below].kind not in ("goal", "strategy"):
+            if node.below and not seen[node.below].is_claim:
                 raise ValueError(
                     f"{node.id} is below {node.below}, which is not a goal or strategy"
                 )
             seen[node.id] = node
-        carrying = {
-            node.below for node in self.assurance_case if node.kind not in ("context", "assumption")
-        }
+
+        supported: set[str | None] = set()
         for node in self.assurance_case:
-            if node.kind in ("goal", "strategy") and node.id not in carrying:
+            if node.kind not in ("context", "assumption"):
+                supported.add(node.below)
+        for node in self.assurance_case:
+            if node.is_claim and node.id not in supported:
                 raise ValueError(f"{node.id} has no goal or solution below it")
-            if node.kind not in ("goal", "strategy") and node.link is None:
+            if not node.is_claim and node.link is None:
                 raise ValueError(f"{node.id} has no link: add `link`")
         return self
 
@@ -222,6 +238,14 @@ class Kit(Part):
         return dict(zip(("TOR", "ERR", "UC", "KP"), sections, strict=True))
 
 
+def _require_known(id_: str, names: Iterable[str], known: Container[str]) -> None:
+    """ValueError for the first name that an entry uses and that does not exist."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{id_} names {name}, which is not under `tools` or `constraints`")
+
+
 def load_kit(path: Path | None = None) -> Kit:
     """Read spec/clip.qualification.yaml; UserError with the place of the first mistake."""
-    return validate(Kit, read_document(path or repo_file(PATH))[0])
+    document, _ = read_document(path or repo_file(PATH))
+    return validate(Kit, document)

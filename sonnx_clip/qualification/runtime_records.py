@@ -33,8 +33,14 @@ if TYPE_CHECKING:
 
 FOLDER = "records/runtimes"
 _PROBLEMS = (
-    "violates", "raises", "depends on the form", "refused", "unsupported", "crashed", "environment"
-)  # fmt: skip
+    "violates",
+    "raises",
+    "depends on the form",
+    "refused",
+    "unsupported",
+    "crashed",
+    "environment",
+)
 _LONGEST = 160  # characters of the words of a runtime
 _NAMED = 4  # classes that a table names
 
@@ -58,10 +64,14 @@ class Behaviour(Stored):
 
     def __str__(self) -> str:
         """One line for a table of Markdown."""
-        more = len(self.classes) - _NAMED
-        classes = ", ".join(self.classes[:_NAMED]) + (f" and {more} more" if more > 0 else "")
         text = self.text or f"for example {self.example}"
-        return f"{f'{classes}: ' if classes else ''}{text}".replace("|", "/")
+        if self.classes:
+            classes = ", ".join(self.classes[:_NAMED])
+            more = len(self.classes) - _NAMED
+            if more > 0:
+                classes += f" and {more} more"
+            text = f"{classes}: {text}"
+        return text.replace("|", "/")  # which would end the cell of a table
 
 
 class RuntimeRecord(Stored):
@@ -103,24 +113,27 @@ class RuntimeRecord(Stored):
     @property
     def problems(self) -> tuple[Behaviour, ...]:
         """The differences that no latitude accepts."""
-        return tuple(one for one in self.behaviours if one.verdict in _PROBLEMS)
+        return tuple(behaviour for behaviour in self.behaviours if behaviour.verdict in _PROBLEMS)
 
     @property
     def fitting(self) -> dict[str, list[str]]:
         """The readings that allow the answers, in words, each with its element types."""
-        return grouped(
-            (_fitting(readings, explained_by, [self.readings[etype] for etype in types]), etype)
-            for (readings, explained_by, *_), types in reading_groups(self.readings).items()
-            for etype in types
-        )
+        words: list[tuple[str, str]] = []
+        for (readings, explained_by, *_), types in reading_groups(self.readings).items():
+            matches = [self.readings[etype] for etype in types]
+            text = _fitting(readings, explained_by, matches)
+            words += [(text, etype) for etype in types]
+        return grouped(words)
 
 
 def record_of(report: Report, operator: Operator) -> RuntimeRecord:
     """The record of a report on an operator."""
     # Behaviours whose texts differ in numbers alone are one.
-    alike = grouped(
-        ((one.verdict, re.sub(r"\d+", "", one.text)), one) for one in _behaviours(report)
-    )
+    keyed = [
+        ((behaviour.verdict, re.sub(r"\d+", "", behaviour.text)), behaviour)
+        for behaviour in _behaviours(report)
+    ]
+    behaviours = [_merged(alike) for alike in grouped(keyed).values()]
     deviations = [d for *_, d in report.deviations]
     failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
     oracle_file = getattr(operator.oracle, "__file__", None)  # None if conditions are evaluated
@@ -135,46 +148,59 @@ def record_of(report: Report, operator: Operator) -> RuntimeRecord:
         numpy=report.numpy,
         machine=f"{platform.system()} on {processor().rpartition(' ')[0]}",  # without the digest
         compared=report.compared,
-        verdicts={one.type: one.verdict for one in report.types},
-        behaviours=tuple(sorted(map(_merged, alike.values()), key=_rank)),
-        readings={one.type: one.readings for one in report.types if one.readings is not None},
-        remarks=tuple(sorted({remark for one in report.types for remark in one.remarks})),
+        verdicts={result.type: result.verdict for result in report.types},
+        behaviours=tuple(sorted(behaviours, key=_rank)),
+        readings={
+            result.type: result.readings for result in report.types if result.readings is not None
+        },
+        remarks=tuple(sorted({remark for result in report.types for remark in result.remarks})),
         reproduce=next((d.reproduce for d in (*failing, *deviations) if d.reproduce), None),
     )
 
 
 def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
-    for one in report.types:
-        if one.verdict == "refused":
-            words = one.words or next((c.words for c in one.classes if c.words), "")
-            yield Behaviour(verdict="refused", types=(one.type,), text=_shortened(words))
-        for klass in one.classes:
+    for result in report.types:
+        if result.verdict == "refused":
+            words = result.words or next((c.words for c in result.classes if c.words), "")
+            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
+        for klass in result.classes:
             for deviation in klass.deviations:
-                if deviation.kind == "raises" and one.refusal is not None:
+                if deviation.kind == "raises" and result.refusal is not None:
                     continue  # a note has the condition
                 yield Behaviour(
                     verdict=deviation.key,
-                    types=(one.type,),
+                    types=(result.type,),
                     classes=(klass.id,),
                     text=_shortened(deviation.reason),
-                    example=f"{one.type} {' '.join(deviation.shown.split())}",
+                    example=f"{result.type} {' '.join(deviation.shown.split())}",
                 )
     for note in notes(report):
         if note.head in _PROBLEMS:
             for etype, ids in note.places.items():
                 text = _shortened(note.text)
-                yield Behaviour(verdict=note.head, types=(etype,), classes=tuple(ids), text=text)
+                yield Behaviour(
+                    verdict=note.head,
+                    types=(etype,),
+                    classes=tuple(ids),
+                    text=text,
+                )
 
 
-def _merged(some: list[Behaviour]) -> Behaviour:
-    types = dict.fromkeys(etype for one in some for etype in one.types)
-    classes = dict.fromkeys(id_ for one in some for id_ in one.classes)
-    return some[0].model_copy(update={"types": tuple(types), "classes": tuple(classes)})
+def _merged(alike: list[Behaviour]) -> Behaviour:
+    types: dict[str, None] = {}
+    classes: dict[str, None] = {}
+    for behaviour in alike:
+        types |= dict.fromkeys(behaviour.types)
+        classes |= dict.fromkeys(behaviour.classes)
+    return alike[0].model_copy(update={"types": tuple(types), "classes": tuple(classes)})
 
 
-def _rank(one: Behaviour) -> int:
-    return _PROBLEMS.index(one.verdict) if one.verdict in _PROBLEMS else len(_PROBLEMS)
+def _rank(behaviour: Behaviour) -> int:
+    """The place of a behaviour in a record: problems in their order, then what is accepted."""
+    if behaviour.verdict in _PROBLEMS:
+        return _PROBLEMS.index(behaviour.verdict)
+    return len(_PROBLEMS)
 
 
 def _shortened(words: str) -> str:
@@ -185,7 +211,9 @@ def _fitting(
     readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]
 ) -> str:
     if not readings:
-        return "no reading" + (f"; all follow from {explained_by}" if explained_by else "")
+        if explained_by:
+            return f"no reading; all follow from {explained_by}"
+        return "no reading"
     named = "the cases" if "cases" in readings else ", ".join(readings)
     exact = all(id_ in match.exactly for id_ in readings for match in matches)
     return f"the bits of {named}" if exact else f"allowed by {named}"
@@ -205,14 +233,16 @@ def read_runtime_records(operator: str = DEFAULT_OPERATOR) -> list[RuntimeRecord
 
 def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
     """Element types, in which all integer types of `every` are `integers`, and all float types `floats`."""
-    given, known = list(types), list(every)
-    if set(given) == set(known):
+    known = list(every)
+    shown = set(types)
+    if shown == set(known):
         return "all"
-    words = []
-    for word, of_family in (
-        ("integers", [etype for etype in known if "int" in etype]),
-        ("floats", [etype for etype in known if "float" in etype]),
-    ):
-        taken = [etype for etype in of_family if etype in given]
-        words += [word] if len(taken) == len(of_family) else taken
+    words: list[str] = []
+    for word, part in (("integers", "int"), ("floats", "float")):
+        of_family = [etype for etype in known if part in etype]
+        taken = [etype for etype in of_family if etype in shown]
+        if len(taken) == len(of_family):
+            words.append(word)
+        else:
+            words += taken
     return ", ".join(words)

@@ -15,17 +15,20 @@ _TRIED = re.compile(r"^declare -A tried=\((.*)\)$", re.MULTILINE)
 
 def tried_versions() -> dict[str, list[str]]:
     """The versions of each tool by its command; empty where there is no checkout."""
-    found = _TRIED.search(_text(SETUP))
-    pairs = re.findall(r'\[([\w-]+)\]="([^"]*)"', found[1] if found else "")
+    table = _TRIED.search(_text(SETUP))
+    if table is None:
+        return {}
+    pairs = re.findall(r'\[([\w-]+)\]="([^"]*)"', table[1])
     return {command: versions.split() for command, versions in pairs}
 
 
 def locked_packages() -> dict[str, set[str]]:
     """The versions of each package, more than one where they depend on Python; empty without a checkout."""
-    found: dict[str, set[str]] = {}
-    for name, version in re.findall(r"^([\w.-]+)==([^\s;]+)", _text(LOCK), re.MULTILINE):
-        found.setdefault(name.lower(), set()).add(version)
-    return found
+    versions: dict[str, set[str]] = {}
+    pinned = re.findall(r"^([\w.-]+)==([^\s;]+)", _text(LOCK), re.MULTILINE)
+    for name, version in pinned:
+        versions.setdefault(name.lower(), set()).add(version)
+    return versions
 
 
 def _text(path: str) -> str:

@@ -56,7 +56,11 @@ class Difference:
 
 
 def difference(
-    meaning: Meaning, before: Expr, after: Expr, constants: Mapping[str, Value], strength: Strength
+    meaning: Meaning,
+    before: Expr,
+    after: Expr,
+    constants: Mapping[str, Value],
+    strength: Strength,
 ) -> Difference | None:
     """The first critical point at which two terms differ; None if they agree at all of them."""
     for x in critical_points(meaning.etype, (before, after), constants):
@@ -91,7 +95,9 @@ def critical_points(
     every = dict.fromkeys([zero, *numbers])
     if etype.family == "real":
         return tuple(_of_reals([Fraction(number) for number in every]))
-    points = [near for number in every for near in _around(int(number), etype)]
+    points: list[int] = []
+    for number in every:
+        points += _around(int(number), etype)
     points += special_patterns(etype)
     points += _other_nans(points, etype)
     usual_first = sorted(dict.fromkeys(points), key=lambda point: _unusual(point, etype))
@@ -127,16 +133,17 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
             yield (number + 1) % width
         return
     form = float_bits(etype)
-    sign, most = sign_bit(form), infinity(form)
-    magnitude, is_negative = number & (sign - 1), number & sign
-    if magnitude > most:  # a NaN has no neighbours
+    sign_mask = sign_bit(form)
+    magnitude = number & (sign_mask - 1)
+    sign = number & sign_mask
+    if magnitude > infinity(form):  # a NaN has no neighbours
         return
     if magnitude == 0:
-        yield from (0, sign, 1, sign | 1)
+        yield from (0, sign_mask, 1, sign_mask | 1)
         return
-    yield (magnitude - 1) | is_negative
-    if magnitude < most:
-        yield (magnitude + 1) | is_negative
+    yield (magnitude - 1) | sign
+    if magnitude < infinity(form):
+        yield (magnitude + 1) | sign
 
 
 def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
@@ -147,7 +154,9 @@ def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
     if isinstance(value, str):
         return False, True, 0, value == "-inf"
     size = abs(value)
-    distance = 0.0 if size == 0 else abs(log2(size.numerator) - log2(size.denominator))
+    distance = 0.0
+    if size:  # the logarithms of both parts, since a quotient of them may be no double
+        distance = abs(log2(size.numerator) - log2(size.denominator))
     return False, False, distance, value < 0
 
 

@@ -95,11 +95,11 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
     names = constants_of(before, after)
     _require_same(names, texts)
     values = {name: encode(texts[name], in_type.etype) for name in names}
-    differs = {
-        strength: shown_difference(found, in_type)
-        for strength in STRENGTHS
-        if (found := difference(in_type, before, after, values, strength)) is not None
-    }
+    differs: dict[Strength, Differs] = {}
+    for strength in STRENGTHS:
+        first = difference(in_type, before, after, values, strength)
+        if first is not None:
+            differs[strength] = shown_difference(first, in_type)
     return Decision(
         before=unparse(before),
         after=unparse(after),
@@ -145,8 +145,14 @@ class Witness:
     differs: Differs
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name} = {number.decimal}" for name, number in self.constants.items())
-        return f"{self.type}, {given}, {self.differs}" if given else f"{self.type}, {self.differs}"
+        constants = ", ".join(
+            f"{name} = {number.decimal}" for name, number in self.constants.items()
+        )
+        return (
+            f"{self.type}, {constants}, {self.differs}"
+            if constants
+            else f"{self.type}, {self.differs}"
+        )
 
 
 def witness(
@@ -167,10 +173,10 @@ def witness(
     for values in islice(_choices(rewrite, in_type), _MOST):
         if not all(in_type.holds(condition, values) for condition in required):
             continue
-        found = difference(in_type, rewrite.before, rewrite.after, values, strength)
-        if found is not None:
+        first = difference(in_type, rewrite.before, rewrite.after, values, strength)
+        if first is not None:
             constants = {name: shown_number(value, in_type.etype) for name, value in values.items()}
-            return Witness(etype.id, constants, shown_difference(found, in_type))
+            return Witness(etype.id, constants, shown_difference(first, in_type))
     return None
 
 
@@ -188,12 +194,12 @@ def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
             return
 
 
-def shown_difference(found: Difference, in_type: Meaning) -> Differs:
+def shown_difference(first: Difference, in_type: Meaning) -> Differs:
     """A difference with its numbers as text."""
-    after = None if found.after is None else shown_number(found.after, in_type.etype)
+    after = None if first.after is None else shown_number(first.after, in_type.etype)
     return Differs(
-        x=shown_number(found.x, in_type.etype),
-        before=shown_number(found.before, in_type.etype),
+        x=shown_number(first.x, in_type.etype),
+        before=shown_number(first.before, in_type.etype),
         after=after,
     )
 

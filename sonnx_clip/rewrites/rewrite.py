@@ -143,23 +143,16 @@ class Rewrite:
 
     def stated(self) -> tuple[tuple[FamilyId, Strength], ...]:
         """The families and strengths for which it is stated when it is legal."""
-        legal_when = self.entry.legal_when
-        return tuple(
-            (family, strength)
-            for family, by_strength in legal_when.items()
-            for strength in STRENGTHS
-            if strength in by_strength
-        )
+        stated: list[tuple[FamilyId, Strength]] = []
+        for family, by_strength in self.entry.legal_when.items():
+            stated += [(family, strength) for strength in STRENGTHS if strength in by_strength]
+        return tuple(stated)
 
     def fits(self, family: str) -> bool:
         """Whether the numbers of its terms are numbers of a family: integers have no infinity."""
-        numbers = [
-            part
-            for term in (self.before, self.after)
-            for part in subtrees(term)
-            if isinstance(part, Number)
-        ]
-        return all(part.constant in (None, *CONSTANTS[family]) for part in numbers)
+        parts = (*subtrees(self.before), *subtrees(self.after))
+        constants = [part.constant for part in parts if isinstance(part, Number)]
+        return all(name is None or name in CONSTANTS[family] for name in constants)
 
     def family_of(self, type_id: str) -> FamilyId:
         """The family of Clip that an element type belongs to; UserError if there is no such type."""
@@ -227,9 +220,9 @@ def _require_readable(rewrite: Rewrite) -> None:
     ]
     for name in constants_of(*trees):
         if name not in rewrite.constants:
-            what = f"`{name}` is no constant of the terms"
+            message = f"`{name}` is no constant of the terms"
             todo = suggestion(name, rewrite.constants, "they have")
-            raise UserError(what, f"{rewrite.place} ({rewrite.id})", todo)
+            raise UserError(message, f"{rewrite.place} ({rewrite.id})", todo)
 
 
 def rewrite_of(id_: str) -> Rewrite:

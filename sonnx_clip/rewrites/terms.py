@@ -73,14 +73,18 @@ def _read(text: str, where: str, kind: Kind, name: str, variables: tuple[str, ..
 
 def constants_of(*terms: Expr) -> tuple[str, ...]:
     """The constants of some terms, in alphabetical order."""
-    names = {part.id for term in terms for part in subtrees(term) if isinstance(part, tree.Name)}
+    names: set[str] = set()
+    for term in terms:
+        names.update(part.id for part in subtrees(term) if isinstance(part, tree.Name))
     return tuple(sorted(names - {ELEMENT}))
 
 
 def functions_of(*terms: Expr) -> frozenset[str]:
     """The names of the operators and built-in functions of some terms."""
-    parts = (part for term in terms for part in subtrees(term))
-    return frozenset(part.function for part in parts if isinstance(part, tree.Call))
+    names: set[str] = set()
+    for term in terms:
+        names.update(part.function for part in subtrees(term) if isinstance(part, tree.Call))
+    return frozenset(names)
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,10 @@ class Meaning:
     def result(self, term: Expr, values: Mapping[str, Value]) -> Value | None:
         """What a term is for values of X and the constants; None where an operator is not defined."""
         try:
-            found: Value = self.evaluate(term, values)
+            value: Value = self.evaluate(term, values)
         except UndefinedError:
             return None
-        return found
+        return value
 
     def number(self, text: str) -> Value:
         """The value that a text stands for; UserError if it is none of the type."""

@@ -101,7 +101,9 @@ def view(
         witnesses: whether constants are sought for which a rewrite is wrong.
     """
     return RewritesView(
-        rewrites=tuple(_view(one, obligations, statuses, witnesses=witnesses) for one in rewrites)
+        rewrites=tuple(
+            _view(rewrite, obligations, statuses, witnesses=witnesses) for rewrite in rewrites
+        )
     )
 
 
@@ -117,6 +119,7 @@ def _view(
     for family, strength in rewrite.stated():
         text = entry.legal_when[family][strength]
         ids = tuple(obligations.get(goal_name(rewrite, family, strength), ()))
+        known = [statuses[id_] for id_ in ids if id_ in statuses]
         wrong = None
         if witnesses and text != ALWAYS:
             wrong = witness(rewrite, family, strength)
@@ -126,7 +129,7 @@ def _view(
                 strength=strength,
                 legal_when=text,
                 obligations=ids,
-                status=_weakest([statuses[id_] for id_ in ids if id_ in statuses], len(ids)),
+                status=_weakest(known, len(ids)),
                 witness=None if wrong is None else str(wrong),
             )
         )
@@ -156,7 +159,9 @@ def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]
     of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
     for seen in rewrite.entry.seen:
         tested = rewrite.tested(seen)
-        for condition in of_values if tested is not None else ():
+        if tested is None:
+            continue
+        for condition in of_values:
             passing = witness(rewrite, condition.family, condition.strength, tested)
             if passing is not None:
                 yield _report(rewrite, [str(seen)], condition, str(passing))
@@ -172,13 +177,11 @@ def _report(
     makes = f"{listed(makers)} {verb} `{entry.before}` to `{entry.after}`."
     if wrong is None:
         return f"{makes} No constants were found for which the value changes."
-    given = f", for constants with {entry.given}" if entry.given else ""
-    when = (
-        "It is never legal"
-        if wrong.legal_when == NEVER
-        else f"It is legal only where {wrong.legal_when}"
-    )
-    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{given})."
+    restriction = f", for constants with {entry.given}" if entry.given else ""
+    when = "It is never legal"
+    if wrong.legal_when != NEVER:
+        when = f"It is legal only where {wrong.legal_when}"
+    return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{restriction})."
 
 
 def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:
@@ -212,9 +215,11 @@ def _weakest(statuses: Sequence[Status], count: int) -> Status | None:
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     """Rewrites as text, a paragraph each; with all that is known where there is one alone."""
     is_alone = len(shown.rewrites) == 1
-    paragraphs = [_lines_alone(one) if is_alone else _lines(one) for one in shown.rewrites]
-    paragraphs += [_lines_of_theorem(theorem) for theorem in shown.theorems]
-    return "\n\n".join("\n".join(hanging(line, width) for line in lines) for lines in paragraphs)
+    lines_of = _lines_alone if is_alone else _lines
+    blocks = [lines_of(rewrite) for rewrite in shown.rewrites]
+    blocks += [_lines_of_theorem(theorem) for theorem in shown.theorems]
+    paragraphs = ["\n".join(hanging(line, width) for line in lines) for lines in blocks]
+    return "\n\n".join(paragraphs)
 
 
 def _lines_of_theorem(shown: TheoremView) -> Iterator[str]:
@@ -255,34 +260,33 @@ def _head(shown: RewriteView) -> Iterator[str]:
         yield f"  for constants with {shown.given}:"
 
 
-def decision_text(found: Decision, width: int | None = None) -> str:
+def decision_text(decision: Decision, width: int | None = None) -> str:
     """A decision as text."""
-    given = ", ".join(f"{name} = {number}" for name, number in found.constants.items())
-    where = f"{found.type}, {given}" if given else found.type
-    lines = [
-        f"{found.before}  ->  {found.after}  ({where})",
-        *(_verdict(strength, found.differs.get(strength)) for strength in STRENGTHS),
-        f"{found.points} values of X were tried, with zeros, ends and NaNs; {_sufficiency(found)}",
-    ]
+    constants = [f"{name} = {number}" for name, number in decision.constants.items()]
+    where = ", ".join([decision.type, *constants])
+    lines = [f"{decision.before}  ->  {decision.after}  ({where})"]
+    lines += [_verdict(strength, decision.differs.get(strength)) for strength in STRENGTHS]
+    reason = _sufficiency(decision)
+    lines.append(f"{decision.points} values of X were tried, with zeros, ends and NaNs; {reason}")
     return "\n".join(hanging(line, width) for line in lines)
 
 
-def _sufficiency(found: Decision) -> str:
+def _sufficiency(decision: Decision) -> str:
     """Why the values of X that were tried decide it."""
     suffice = "the critical points suffice, for all constants"
-    match found.suffice, found.provers:
+    match decision.suffice, decision.provers:
         case "proved", ():
             return "two provers show that these suffice"
         case "proved", provers:
             return f"proved by {' and '.join(provers)}: {suffice}"
         case "proved by one", provers:
-            return f"proved by {' and '.join(provers)} alone ({found.reason}): {suffice}"
+            return f"proved by {' and '.join(provers)} alone ({decision.reason}): {suffice}"
         case "stated", _:
             stated = (
                 "an obligation states that these suffice, and this build folder has no proof of it"
             )
             return f"{stated}: run sonnx-clip prove"
-    return f"that these suffice is argued in docs/rewrites.md, not proved ({found.reason})"
+    return f"that these suffice is argued in docs/rewrites.md, not proved ({decision.reason})"
 
 
 def _verdict(strength: Strength, differs: Differs | None) -> str:

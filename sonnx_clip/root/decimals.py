@@ -43,9 +43,8 @@ def exact_decimal(number: Fraction) -> Decimal:
     return EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
-@lru_cache(
-    maxsize=1 << 16
-)  # the page and the text of the vectors show each special value many times
+# The page and the text of the vectors show each special value many times.
+@lru_cache(maxsize=1 << 16)
 def decimal_text(number: Fraction, form: BinaryFormat) -> str:
     """A number >= 0 of a format as a decimal that rounds to it.
 
@@ -59,13 +58,14 @@ def decimal_text(number: Fraction, form: BinaryFormat) -> str:
 
 def _shortest(number: Fraction, form: BinaryFormat) -> Decimal:
     """The shortest decimal that rounds to a number > 0, and of those the nearest."""
-    wanted, exact = round_to_format(number, form), exact_decimal(number)
+    pattern = round_to_format(number, form)
+    exact = exact_decimal(number)
     for digits in range(1, 40):
         # At a power of two the gap below is half the gap above: the nearest decimal may miss where
         # the next one fits.
         for rounding in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR):
             candidate = Context(prec=digits, rounding=rounding).create_decimal(exact)
-            if round_to_format(Fraction(candidate), form) == wanted:
+            if round_to_format(Fraction(candidate), form) == pattern:
                 return candidate
     raise AssertionError("39 digits distinguish the values of every format")
 
@@ -75,5 +75,7 @@ def _plain(number: Decimal) -> str:
     number = number.normalize(EXACT)
     if -5 <= number.adjusted() < _PLAIN_DIGITS:
         return f"{number:f}"
-    first, *rest = map(str, number.as_tuple().digits)
-    return f"{first}{'.' if rest else ''}{''.join(rest)}e{number.adjusted():+d}"
+    first, *others = map(str, number.as_tuple().digits)
+    fraction = "".join(others)
+    digits = f"{first}.{fraction}" if fraction else first
+    return f"{digits}e{number.adjusted():+d}"

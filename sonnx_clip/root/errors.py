@@ -49,7 +49,10 @@ class DialectError(ValueError):
     def __init__(self, dialect: str, aspect: str, what: str, words: str | None = None) -> None:
         self.dialect = dialect
         self.aspect = aspect
-        super().__init__(f"[{dialect}] {what}" + (f' ("{words}")' if words else ""))
+        message = f"[{dialect}] {what}"
+        if words:
+            message += f' ("{words}")'
+        super().__init__(message)
 
 
 class UndefinedByDialectError(DialectError):

@@ -46,8 +46,8 @@ def is_standard_output(target: Path | None) -> bool:
 
 def _no_standard_output(target: Path) -> None:
     if is_standard_output(target):
-        what = "this output cannot go to standard output (-)"
-        raise UserError(what, todo="name a file or a folder")
+        message = "this output cannot go to standard output (-)"
+        raise UserError(message, todo="name a file or a folder")
 
 
 def make_folder(folder: Path) -> None:
@@ -56,8 +56,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"this folder cannot be created: {error.strerror}"
-        raise UserError(what, str(folder), "choose another folder") from error
+        message = f"this folder cannot be created: {error.strerror}"
+        raise UserError(message, str(folder), "choose another folder") from error
 
 
 def read_regular(file: Path) -> str:
@@ -130,8 +130,8 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
             new.replace(file)
     except OSError as error:
         todo = "check the folder's permissions, or choose another file"
-        what = f"cannot be written: {error.strerror}"
-        raise UserError(what, str(error.filename2 or file), todo) from error
+        message = f"cannot be written: {error.strerror}"
+        raise UserError(message, str(error.filename2 or file), todo) from error
     finally:
         for new in beside.values():
             new.unlink(missing_ok=True)

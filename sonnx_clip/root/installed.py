@@ -34,16 +34,16 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
 def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
     """Version and folder of a distribution, and the rows of its record on its own files, sorted by path."""
     try:
-        found = metadata.distribution(name)
+        distributed = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
-    if (record := found.read_text("RECORD")) is None:
+    if (record := distributed.read_text("RECORD")) is None:
         return None
     others = re.compile(r"\.\./|.*(\.dist-info/|\.pyc$)")
     rows = sorted(
         row for row in csv.reader(record.splitlines()) if row and not others.match(row[0])
     )
-    return found.version, str(found.locate_file("")), rows
+    return distributed.version, str(distributed.locate_file("")), rows
 
 
 def distribution(name: str, *, timed: bool = True) -> str | None:
@@ -61,10 +61,10 @@ def distribution(name: str, *, timed: bool = True) -> str | None:
 
 def _size(file: str, *, timed: bool) -> str:
     try:
-        found = os.stat(file)  # noqa: PTH116 - of thousands of files
+        status = os.stat(file)  # noqa: PTH116 - of thousands of files
     except OSError:
         return "missing"
-    return f"{found.st_size} {found.st_mtime_ns}" if timed else str(found.st_size)
+    return f"{status.st_size} {status.st_mtime_ns}" if timed else str(status.st_size)
 
 
 def our_code() -> str:

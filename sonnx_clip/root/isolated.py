@@ -33,7 +33,7 @@ class IsolatedOutcome:
 
 def run_isolated(
     work: Callable[..., bytes],
-    *given: object,
+    *arguments: object,
     seconds: float,
     memory: int = _MEMORY,
     each_second: Callable[[float], None] | None = None,
@@ -44,7 +44,7 @@ def run_isolated(
 
     Args:
         work: a function of a module; an exception is returned as its name and text.
-        given: its arguments.
+        arguments: its arguments.
         seconds: it is killed after this time.
         memory: the bytes that it may use beyond those of this process.
         each_second: called with the seconds so far, while it runs.
@@ -52,7 +52,7 @@ def run_isolated(
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(
-        target=_child, args=(sender, work, given, seconds, memory), daemon=True
+        target=_child, args=(sender, work, arguments, seconds, memory), daemon=True
     )
     process.start()
     sender.close()
@@ -89,7 +89,7 @@ def _answers(
 def _child(
     sender: Connection,
     work: Callable[..., bytes],
-    given: tuple[object, ...],
+    arguments: tuple[object, ...],
     seconds: float,
     memory: int,
 ) -> None:
@@ -103,7 +103,7 @@ def _child(
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     try:
-        kind, answer = _DONE, work(*given)
+        kind, answer = _DONE, work(*arguments)
     except BaseException as error:  # noqa: BLE001  # the parent reports it
         kind, answer = _RAISED, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
     sender.send_bytes(kind)

@@ -25,5 +25,5 @@ def rendered_from() -> RenderedFrom:
         source = json.loads(path.read_bytes())["source"]
         return RenderedFrom(str(source["file"]), str(source["sha256"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = "what generated/ was rendered from cannot be read"
-        raise UserError(what, str(path), "run: sonnx-clip generate") from error
+        message = "what generated/ was rendered from cannot be read"
+        raise UserError(message, str(path), "run: sonnx-clip generate") from error

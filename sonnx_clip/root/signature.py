@@ -18,9 +18,8 @@ class Operand:
     """An operand of an operator, or its result."""
 
     id: str  # its variable in conditions: X
-    onnx: (
-        str  # its name in ONNX: of an input, or in older versions of an attribute; or of the output
-    )
+    # onnx: its name in ONNX, of an input, or in older versions of an attribute; or of the output
+    onnx: str
     role: Role  # a tensor, entry by entry; a scalar, one element for all entries; or the result
     position: int  # among the inputs of a node, or among its outputs
 

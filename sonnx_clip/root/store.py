@@ -159,8 +159,8 @@ class Store:
             todo = self.kind.if_damaged
             if isinstance(error, OSError) or is_outside:
                 todo = "make the file and its folder readable and writable, or use another file"
-            what = f"the {self.kind.noun} cannot be used: {words}"
-            raise UserError(what, str(self.file), todo) from error
+            message = f"the {self.kind.noun} cannot be used: {words}"
+            raise UserError(message, str(self.file), todo) from error
 
     def _require_kind(self) -> None:
         """Reject a file of another kind before SQLite opens it, which would write to it."""
@@ -176,7 +176,7 @@ class Store:
             raise UserError(f"this file is not a {noun}", str(self.file), self.kind.if_other)
         version = int.from_bytes(head[_FORMAT_AT], "big")
         if version != self.kind.format:
-            what = (
+            message = (
                 f"this {noun} has the format {version}, but this program reads {self.kind.format}"
             )
-            raise UserError(what, str(self.file), self.kind.if_other)
+            raise UserError(message, str(self.file), self.kind.if_other)

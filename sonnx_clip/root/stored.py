@@ -81,12 +81,12 @@ def _require_shallow(text: str) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the key {twice!r} occurs twice")
-    return found
+    return mapping
 
 
 def _refuse_constant(name: str) -> NoReturn:

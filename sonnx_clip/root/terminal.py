@@ -54,7 +54,11 @@ def colored(text: str, color: str) -> str:
 
 @contextmanager
 def progress(
-    label: str, total: int, unit: str, console: Console, known: int | None = None
+    label: str,
+    total: int,
+    unit: str,
+    console: Console,
+    known: int | None = None,
 ) -> Iterator[Show]:
     """Show the progress of a stage: a bar on a terminal, else lines on standard error.
 

@@ -79,8 +79,11 @@ def values_at(bounds: Iterable[int], etype: ElementType) -> tuple[int, ...]:
     One less and one more than each bound come first: they make the examples that people read most easily.
     """
     bounds = list(bounds)
-    steps = [value for bound in bounds for value in _one_away(bound, etype)]
-    close = [value for bound in bounds for value in (bound, *neighbours(bound, etype))]
+    steps: list[int] = []
+    close: list[int] = []
+    for bound in bounds:
+        steps += _one_away(bound, etype)
+        close += (bound, *neighbours(bound, etype))
     return tuple(dict.fromkeys([*steps, *close, *_between(bounds, etype)]))
 
 
@@ -105,18 +108,22 @@ def neighbours(value: int, etype: ElementType) -> Iterator[int]:
     # The key of a float orders all numbers: the magnitude with its sign, 0 for both zeros.
     key = int(comparison_key(value, etype))
     for other in (key - 1, key + 1):
-        if abs(other) <= infinity(etype.bits):
-            yield abs(other) | (sign_bit(etype.bits) if other < 0 else 0)
+        magnitude = abs(other)
+        if magnitude <= infinity(etype.bits):
+            sign = sign_bit(etype.bits) if other < 0 else 0
+            yield magnitude | sign
 
 
 def _one_away(value: int, etype: ElementType) -> Iterator[int]:
     """One more and one less, where the type holds them."""
     number = decode(value, etype)
-    if isinstance(number, Fraction):
-        for other in (number + 1, number - 1):
-            text = str(other.numerator) if other.denominator == 1 else f"{float(other)!r}"
-            if holds(text, etype):
-                yield int(encode(text, etype))
+    if not isinstance(number, Fraction):
+        return
+    for other in (number + 1, number - 1):
+        is_whole = other.denominator == 1
+        text = str(other.numerator) if is_whole else repr(float(other))
+        if holds(text, etype):
+            yield int(encode(text, etype))
 
 
 def _between(bounds: list[int], etype: ElementType) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.language.parse import RESERVED, LanguageError, parse
@@ -61,43 +60,44 @@ class ConditionParser:
         """Put trees in place of all texts; UserError for the first wrong condition."""
         self._named_entries()
         self._on_tensors()
-        for section, keys, name, variables, result in _ON_ELEMENTS:
-            for index, entry in enumerate(getattr(self.spec, section)):
-                more = [
-                    self.signature.second if variable == _SECOND else variable
-                    for variable in variables
-                ]
-                scope = self._scope(
-                    name, getattr(entry, "families", self.every), more, result=result
-                )
-                found = reduce(lambda of, key: getattr(of, key, None), keys, entry)
-                if isinstance(found, dict):
-                    for family in found:
-                        self._parse((section, index, *keys, family), _in_family(scope, family))
-                elif found is not None:
-                    self._parse((section, index, *keys), scope)
+        self._on_elements()
+        scope = self._scope("a wrong operator", self.every, result=True)
         for index, wrong in enumerate(self.spec.wrong_operators):
-            scope = self._scope("a wrong operator", self.every, result=True)
-            self._parse(
-                ("wrong_operators", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT
-            )
+            kind = Kind.BOOL if wrong.of else Kind.ELEMENT  # a definition, or the whole operator
+            self._parse(("wrong_operators", index, "is"), scope, kind)
         self._causes()
         self._theorems()
+
+    def _on_elements(self) -> None:
+        """The conditions of the table above."""
+        for section, keys, name, variables, result in _ON_ELEMENTS:
+            more = [self.signature.second if id_ == _SECOND else id_ for id_ in variables]
+            for index, entry in enumerate(getattr(self.spec, section)):
+                families = getattr(entry, "families", self.every)
+                scope = self._scope(name, families, more, result=result)
+                conditions = entry
+                for key in keys:
+                    conditions = getattr(conditions, key, None)
+                if isinstance(conditions, dict):
+                    for family in conditions:
+                        self._parse((section, index, *keys, family), _in_family(scope, family))
+                elif conditions is not None:
+                    self._parse((section, index, *keys), scope)
 
     def _causes(self) -> None:
         """What mechanisms return, and the conditions on bounds."""
         for index, mechanism in enumerate(self.spec.mechanisms):
+            families = mechanism.families or self.every
             if mechanism.is_ is not None:
-                scope = self._scope("a mechanism", mechanism.families or self.every, result=True)
+                scope = self._scope("a mechanism", families, result=True)
                 self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
             if mechanism.returns is not None:
-                scope = self._scope(
-                    "a mechanism", mechanism.families or self.every, ("Y",), result=True
-                )
+                scope = self._scope("a mechanism", families, ("Y",), result=True)
                 self._parse(("mechanisms", index, "returns"), scope)
+
+        scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
             scope = self._scope("a condition on bounds", condition.families or self.every)
-            scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
             bounds_only = replace(scope, variables=scalars, uses=self._general())
             self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
@@ -110,6 +110,7 @@ class ConditionParser:
             self._parse(("cases", index, "when"), self._scope("a case", self.every))
             self._parse_result(index)
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
+
         for index, definition in enumerate(self.spec.definitions):
             families = frozenset[str](definition.families or self.every)
             scope = self._scope("a definition", families)
@@ -125,6 +126,7 @@ class ConditionParser:
             tree = self._parse(("definitions", index, "is"), scope, None)
             usable = Usable(len(definition.parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
+
         for index, klass in enumerate(self.spec.classes):
             families = frozenset[str](klass.families)
             self._parse(("classes", index, "when"), self._scope("a class", families))
@@ -140,8 +142,8 @@ class ConditionParser:
         result = self._parse(way, scope, Kind.ELEMENT, types)
         inner = result.arguments[0] if isinstance(result, Call) else result
         if not isinstance(inner, Name | Number):
-            what = "the result of a case is an operand, a number, or the opposite of one"
-            raise self.document.error(way, what, "give each result a case of its own")
+            message = "the result of a case is an operand, a number, or the opposite of one"
+            raise self.document.error(way, message, "give each result a case of its own")
 
     def _on_tensors(self) -> None:
         """Restrictions on tensors as declared, and constraints on their values."""
@@ -159,35 +161,42 @@ class ConditionParser:
         """The theorems of findings: they may use what exists in each of their element types."""
         for index, finding in enumerate(self.spec.findings):
             for position, part in enumerate(finding.claim):
-                if isinstance(part, Theorem):
-                    types = types_of_claim(self.spec, part)
-                    way = ("findings", index, "claim", position, "holds")
-                    self._parse(way, self._scope_of_theorem(part, types), types=types)
+                if not isinstance(part, Theorem):
+                    continue
+                types = types_of_claim(self.spec, part)
+                scope = self._scope_of_theorem(part, types)
+                way = ("findings", index, "claim", position, "holds")
+                self._parse(way, scope, types=types)
 
     def _scope_of_theorem(self, part: Theorem, types: Sequence[ElementType]) -> Scope:
         """The scope on elements or tensors, with dialects, readings, and properties or constraints."""
-        name, families = "the claim of a finding", frozenset[str](etype.family for etype in types)
+        name = "the claim of a finding"
+        families = frozenset[str](etype.family for etype in types)
         stated = self.spec.constraints if part.tensors else self.spec.properties
         ids = [entry.id for entry in stated if families <= set(entry.families)]
         uses = {id_: Usable(0, Kind.BOOL, families) for id_ in ids}
         if part.tensors:
             return tensor_scope(name, {**self._general(), **uses}, families, self.signature)
-        taking = [
-            d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)
-        ]
-        known = {None, *(dialect.id for dialect in taking)}
+
+        type_ids = {etype.id for etype in types}
+        taking: set[str | None] = {None}  # the readings of no dialect
+        converted: set[str] = set()
+        for dialect in self.spec.dialects:
+            if type_ids.issubset(dialect.element_types):
+                taking.add(dialect.id)
+            converted.update(id_ for id_ in dialect.element_types if dialect.converts_to(id_))
         for predicate, allowed in allowed_answers(self.spec).items():
-            if allowed.dialect in known:
+            if allowed.dialect in taking:
                 uses[predicate] = Usable(len(allowed.parameters), Kind.BOOL, families)
-        converted = all(
-            any(etype.id in d.element_types and d.converts_to(etype.id) for d in self.spec.dialects)
-            for etype in types
-        )
+
         scope = self._scope(name, families, ("Y", "Z"), result=True)
+        functions = dict(scope.functions)
+        if type_ids <= converted:
+            functions |= CONVERSION
         return replace(
             scope,
             variables={**scope.variables, "F": Kind.FLOAT},
-            functions={**scope.functions, **(CONVERSION if converted else {})},
+            functions=functions,
             uses={**self.uses, **uses},
         )
 
@@ -196,7 +205,12 @@ class ConditionParser:
         return {id_: use for id_, use in self.uses.items() if use.parameters}
 
     def _scope(
-        self, name: str, families: Iterable[str], more: Iterable[str] = (), *, result: bool = False
+        self,
+        name: str,
+        families: Iterable[str],
+        more: Iterable[str] = (),
+        *,
+        result: bool = False,
     ) -> Scope:
         """A scope on elements: the operands and more variables."""
         variables = (*self.signature.ids, *more)
@@ -218,20 +232,24 @@ class ConditionParser:
         holder: Any = self.spec
         for part in way[:-1]:
             holder = getattr(holder, str(part)) if isinstance(holder, Part) else holder[part]
+        # The models are frozen: a tree takes the place of its text in the dictionary behind them.
         values = holder if isinstance(holder, dict) else vars(holder)
         key = "is_" if way[-1] == "is" else way[-1]
-        text, offset = values[key], 0
+        text = values[key]
         if types is None:
             types = [etype for etype in self.spec.element_types if etype.family in scope.families]
+
+        offset_of_number = 0
         try:
             tree = values[key] = parse(text, scope, kind)
             for node in subtrees(tree):
                 if isinstance(node, Number) and node.kind is Kind.ELEMENT:
-                    offset = text.find(node.text)
+                    offset_of_number = text.find(node.text)
                     for etype in types:
                         encode(node.text, etype)
         except (LanguageError, UserError) as error:
-            at = self.document.position_in(way, getattr(error, "offset", offset))
+            offset = getattr(error, "offset", offset_of_number)
+            at = self.document.position_in(way, offset)
             raise self.document.error(way, error.what, error.todo, at) from error
         return tree
 
@@ -246,17 +264,18 @@ class ConditionParser:
             raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 
     def _check_parameters(self, index: int, parameters: tuple[str, ...]) -> None:
-        taken = {
-            entry.id for s in ("cases", "definitions", "classes") for entry in getattr(self.spec, s)
-        }
+        taken: set[str] = set()
+        for section in ("cases", "definitions", "classes"):
+            taken.update(entry.id for entry in getattr(self.spec, section))
         for position, name in enumerate(parameters):
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
-            if name in taken or name in parameters[:position]:
-                what = "is the id of an entry" if name in taken else "is there twice"
-                raise self.document.error(
-                    way, f"the parameter `{name}` {what}", "choose another name"
-                )
+            if name in taken:
+                message = f"the parameter `{name}` is the id of an entry"
+                raise self.document.error(way, message, "choose another name")
+            if name in parameters[:position]:
+                message = f"the parameter `{name}` is there twice"
+                raise self.document.error(way, message, "choose another name")
 
 
 def _in_family(scope: Scope, family: str) -> Scope:

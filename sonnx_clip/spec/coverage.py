@@ -54,8 +54,9 @@ class SentenceAnswer(Part):
 
     @model_validator(mode="after")
     def _one_answer(self) -> Self:
-        formal = bool(self.encoded_by or self.disputed_by)
-        if formal + (self.descriptive is not None) + (self.not_encoded is not None) != 1:
+        is_formal = bool(self.encoded_by or self.disputed_by)
+        sorts = [is_formal, self.descriptive is not None, self.not_encoded is not None]
+        if sorts.count(True) != 1:
             raise ValueError(
                 "an answer has encoded_by or disputed_by or both; or descriptive; or not_encoded"
             )
@@ -87,9 +88,8 @@ class Covered:
     line: int  # of the file, from 1, at which they begin
     section: tuple[str, ...]  # the headings above them, the outermost first
     text: str  # with one space between words; an ellipsis for those that the answer does not write out
-    start: (
-        int  # the place of the first character in the text of the file with one space between words
-    )
+    # start: the place of the first character in the text of the file with one space between words
+    start: int
     end: int  # the place after the last one
     answer: SentenceAnswer  # what becomes of them
     reason: str | None  # why they state nothing, written out
@@ -107,23 +107,24 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, .
     document, _ = read_document(repo_file(PATH))
     file = validate(CoverageFile, document)
     raise_first(document, _check_sources(spec, file))
-    covered = tuple(one for page in spec.texts for one in _covered(document, file, page))
+    covered: list[Covered] = []
+    for page in spec.texts:
+        covered += _covered(document, file, page)
     raise_first(document, _check_names(spec, file, set(obligations)))
     raise_first(document, _check_quotations(spec, covered))
-    return covered
+    return tuple(covered)
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     known = [page.id for page in spec.texts]
     for source in file.sources.keys() - set(known):
-        what = f"spec/clip.yaml has no source `{source}`"
-        yield Diagnostic(
-            ("sources", source), what, suggestion(source, known, "it has"), of_key=True
-        )
+        message = f"spec/clip.yaml has no source `{source}`"
+        todo = suggestion(source, known, "it has")
+        yield Diagnostic(("sources", source), message, todo, of_key=True)
     if len(file.sources) < len(known):
         source = next(source for source in known if source not in file.sources)
-        what = f"the source `{source}` of spec/clip.yaml has no answers"
-        yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
+        message = f"the source `{source}` of spec/clip.yaml has no answers"
+        yield Diagnostic(("sources",), message, "answer each of its sentences", of_key=True)
 
 
 def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:
@@ -137,24 +138,33 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
         if start < 0 or _first_word(text.words[covered_to:start]) is not None:
             place = covered_to + (_first_word(text.words[covered_to:]) or 0)
             line = document.position(("sources", page.id, index)).line
-            here, answered = _short(text.words[place:]), _short(answer.words)
-            what = f"the source has `{here}` here, and {PATH}:{line} answers `{answered}`"
+            next_words = _short(text.words[place:])
+            answered = _short(answer.words)
+            message = f"the source has `{next_words}` here, and {PATH}:{line} answers `{answered}`"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(what, f"{page.file}:{text.line(place)}", todo)
+            raise UserError(message, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)
         shown = fold(answer.words)
         if answer.to:
             shown += f" … {fold(answer.to)}"
-        reason = file.reasons.get(answer.descriptive or "", answer.descriptive)
-        titles = _titles_above(headings, line)
-        yield Covered(page.id, line, titles, shown, start, end, answer, reason)
+        yield Covered(
+            source=page.id,
+            line=line,
+            section=_titles_above(headings, line),
+            text=shown,
+            start=start,
+            end=end,
+            answer=answer,
+            reason=file.reasons.get(answer.descriptive or "", answer.descriptive),
+        )
         covered_to = end
-    rest = _first_word(text.words[covered_to:])
-    if rest is not None:
-        place = covered_to + rest
-        what = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
+
+    unanswered = _first_word(text.words[covered_to:])
+    if unanswered is not None:
+        place = covered_to + unanswered
+        message = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
         todo = f"answer them below the others of {page.id}"
-        raise UserError(what, f"{page.file}:{text.line(place)}", todo)
+        raise UserError(message, f"{page.file}:{text.line(place)}", todo)
 
 
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
@@ -165,13 +175,14 @@ def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
 
 def _is_title(section: Section, suffix: str) -> bool:
     """Whether a section is more than a list item that stands alone between blank lines of a plain text."""
-    return suffix != ".txt" or not (section.lines[0].startswith(" ") or ":" in section.lines[0])
+    heading = section.lines[0]
+    return suffix != ".txt" or not (heading.startswith(" ") or ":" in heading)
 
 
 def _first_word(text: str) -> int | None:
     """Start of the first word with a letter or digit, or None."""
-    found = re.search(r"\S*[^\W_]", text)
-    return found.start() if found else None
+    word = re.search(r"\S*[^\W_]", text)
+    return word.start() if word else None
 
 
 def _short(text: str) -> str:
@@ -180,23 +191,37 @@ def _short(text: str) -> str:
 
 def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
     """Check that names in answers exist; a reason is one of the file, or written out."""
-    known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
-    known |= {f"{dialect.id}/{aspect}" for dialect in spec.dialects for aspect in dialect.says}
+    known = _names_for_answers(spec)
     findings = [finding.id for finding in spec.findings]
     for source, answers in file.sources.items():
         for index, answer in enumerate(answers):
             way: Way = ("sources", source, index)
-            reason = answer.descriptive
-            is_phrase = reason is not None and len(reason.split()) >= 3
-            if reason is not None and reason not in file.reasons and not is_phrase:
-                near = suggestion(reason, file.reasons, "there are")
-                todo = f"{near}; or give the reason in words"
-                yield Diagnostic((*way, "descriptive"), f"there is no reason `{reason}`", todo)
+            yield from _check_reason((*way, "descriptive"), file, answer.descriptive)
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
                     yield _no_entry((*way, "encoded_by", position), name, known)
             for position, name in enumerate(answer.disputed_by):
                 yield from unknown((*way, "disputed_by", position), name, findings, "finding")
+
+
+def _names_for_answers(spec: Spec) -> set[str]:
+    """The ids that `encoded_by` may have, obligations aside."""
+    names: set[str] = set()
+    for section in SECTIONS:
+        if section.answers:
+            names.update(entry.id for entry in getattr(spec, section.name))
+    for dialect in spec.dialects:
+        names.update(f"{dialect.id}/{aspect}" for aspect in dialect.says)
+    return names
+
+
+def _check_reason(way: Way, file: CoverageFile, reason: str | None) -> Iterator[Diagnostic]:
+    """A reason is one of the file; what has three words or more is written out."""
+    if reason is None or reason in file.reasons or len(reason.split()) >= 3:
+        return
+    near = suggestion(reason, file.reasons, "there are")
+    todo = f"{near}; or give the reason in words"
+    yield Diagnostic(way, f"there is no reason `{reason}`", todo)
 
 
 def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
@@ -210,40 +235,50 @@ def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
 
 def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
-    findings, quotations = {finding.id for finding in spec.findings}, list(_quotations(spec))
+    findings = {finding.id for finding in spec.findings}
+    quotations = list(_quotations(spec))
     for page in spec.texts:
         text = source_text(repo_file(page.file))
-        spans = [
-            (names, span)
-            for names, source in quotations
-            if source.page == page.id
-            for span in text.spans(source.section, source.words) or ()
-        ]
-        for index, one in enumerate(one for one in covered if one.source == page.id):
+        spans: list[tuple[list[str], int, int]] = []
+        for names, source in quotations:
+            if source.page == page.id:
+                for start, end in text.spans(source.section, source.words) or ():
+                    spans.append((names, start, end))
+
+        answered = [covered_words for covered_words in covered if covered_words.source == page.id]
+        for index, covered_words in enumerate(answered):
             quoting = [
-                names for names, (start, end) in spans if one.start < end and start < one.end
+                names
+                for names, start, end in spans
+                if covered_words.start < end and start < covered_words.end
             ]
-            given = {*one.answer.encoded_by, *one.answer.disputed_by}
-            disputed = any(name in findings & given for names in quoting for name in names)
+            answer = covered_words.answer
+            named = {*answer.encoded_by, *answer.disputed_by}
+            # A finding that quotes the same words answers for whatever else quotes them.
+            is_disputed = any(not findings.isdisjoint(named.intersection(ids)) for ids in quoting)
             for names in quoting:
-                key = "disputed_by" if names[0] in findings else "encoded_by"
-                if given.isdisjoint(names) and not (disputed and key == "encoded_by"):
-                    yield Diagnostic(
-                        ("sources", page.id, index),
-                        f"`{names[0]}` of spec/clip.yaml quotes these words, and the answer does not name it",
-                        f"add `{names[0]}` to {key}, or to disputed_by a finding that quotes them",
-                    )
+                is_finding = names[0] in findings
+                if not named.isdisjoint(names) or (is_disputed and not is_finding):
+                    continue
+                key = "disputed_by" if is_finding else "encoded_by"
+                yield Diagnostic(
+                    ("sources", page.id, index),
+                    f"`{names[0]}` of spec/clip.yaml quotes these words, and the answer does not name it",
+                    f"add `{names[0]}` to {key}, or to disputed_by a finding that quotes them",
+                )
 
 
 def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
     """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
-    found: dict[object, tuple[list[str], Source]] = {}
+    quotations: dict[object, tuple[list[str], Source]] = {}
     for way, source in quoted(spec):
-        id_ = getattr(spec, str(way[0]))[int(way[1])].id
-        shared = (
-            (way[3], source.page, source.section, source.words) if way[0] == "dialects" else way
-        )
-        found.setdefault(shared, ([], source))[0].append(
-            f"{id_}/{way[3]}" if way[0] == "dialects" else id_
-        )
-    yield from found.values()
+        section, index, *within = way
+        name = getattr(spec, str(section))[int(index)].id
+        key: object = way
+        if section == "dialects":
+            aspect = within[1]
+            name = f"{name}/{aspect}"
+            key = (aspect, source.page, source.section, source.words)
+        names, _ = quotations.setdefault(key, ([], source))
+        names.append(name)
+    yield from quotations.values()

@@ -62,9 +62,9 @@ class Ranks(Part):
         """As English text."""
         if self.greatest is None:
             return "any" if self.least == 0 else f"{self.least} and more"
-        return (
-            str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
-        )
+        if self.least == self.greatest:
+            return str(self.least)
+        return f"{self.least} to {self.greatest}"
 
 
 class Printed(Part):
@@ -99,9 +99,8 @@ class Dialect(NamedEntry):
     system: Literal["sonnx", "onnx", "directml"]  # who defines it
     version: Text  # operator set, feature level, or chapter, as the system writes it
     after: DialectId | None = None  # the version before; None for the first
-    node_of: DialectId | None = (
-        None  # whose nodes it gives a meaning, where it is not the dialect itself
-    )
+    # node_of: whose nodes it gives a meaning, where it is not the dialect itself
+    node_of: DialectId | None = None
     page: Id  # the text that defines it
     section: Text  # where that text does
     element_types: Annotated[tuple[Word, ...], Field(min_length=1)]  # of X
@@ -169,10 +168,9 @@ class DialectExample(ExampleValues):
     def _fits(self) -> Self:
         x = next(iter(self.values.values()), ())
         if (x == "finite") != isinstance(self.Y, ComputedBy):
-            what = (
+            raise ValueError(
                 "entries that are drawn need a Y that is computed, and entries that are listed one"
             )
-            raise ValueError(what)
         if isinstance(self.Y, tuple) and len(x) != len(self.Y):
             raise ValueError(f"X has {len(x)} entries, and Y another number")
         return self
@@ -191,18 +189,20 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
     for index, d in enumerate(spec.dialects):
         way = ("dialects", index)
         if d.after is not None and d.after not in earlier:
-            what = f"no earlier row is called `{d.after}`"
-            yield Diagnostic((*way, "after"), what, suggestion(d.after, earlier, "before it stand"))
+            message = f"no earlier row is called `{d.after}`"
+            yield Diagnostic(
+                (*way, "after"), message, suggestion(d.after, earlier, "before it stand")
+            )
             return
         if d.equivalence is not None:
             yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
         yield from _check_aspects(way, d)
         yield from _check_numbers(spec, way, d)
-        for id_ in set(d.changes) - set(earlier.get(d.after or "", ())).intersection(
-            d.element_types
-        ):
-            what = f"`{d.id}` and the row before do not both take {id_}"
-            yield Diagnostic((*way, "changes", id_), what, of_key=True)
+        types_before = earlier.get(d.after or "", ())
+        in_both = set(types_before).intersection(d.element_types)
+        for id_ in d.changes.keys() - in_both:
+            message = f"`{d.id}` and the row before do not both take {id_}"
+            yield Diagnostic((*way, "changes", id_), message, of_key=True)
         earlier[d.id] = d.element_types
 
 
@@ -211,23 +211,22 @@ def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
     casts: list[Aspect] = ["casts"] if d.bound_type != "tensor" else []
     scaled: list[Aspect] = ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
     for aspect in d.sayings.keys() & d.unsaid.keys():
-        what = f"`{aspect}` is under `says` and under `unsaid`"
-        yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+        message = f"`{aspect}` is under `says` and under `unsaid`"
+        yield Diagnostic((*way, "unsaid", aspect), message, "it is one or the other", of_key=True)
     for aspect in (*ALWAYS, *casts, *scaled):
         if aspect not in d.sayings and aspect not in d.unsaid:
             todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
             yield Diagnostic((*way, "id"), f"`{d.id}` has no entry for `{aspect}`", todo)
     for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
         if allowed and aspect not in d.sayings:
-            what = f"`{aspect}` is set without a quotation"
-            yield Diagnostic((*way, "id"), what, "quote the page")
-    if printed := d.printed_default:
-        quotes = [words.quote or "" for words in d.sayings.values()]
-        if not all(
-            any(number in quote for quote in quotes) for number in (printed.min, printed.max)
-        ):
-            what = "no quotation of this row has these numbers"
-            yield Diagnostic((*way, "printed_default"), what, "quote them")
+            message = f"`{aspect}` is set without a quotation"
+            yield Diagnostic((*way, "id"), message, "quote the page")
+    printed = d.printed_default
+    if printed:
+        quotes = " ".join(words.quote or "" for words in d.sayings.values())
+        if printed.min not in quotes or printed.max not in quotes:
+            message = "no quotation of this row has these numbers"
+            yield Diagnostic((*way, "printed_default"), message, "quote them")
 
 
 def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
@@ -235,12 +234,14 @@ def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
     types = {etype.id: etype for etype in spec.element_types}
     for position, id_ in enumerate(d.element_types):
         if id_ in types and getattr(types[id_], d.system) is None:
+            message = f"{d.system} has no name for {id_}"
             todo = f"add it to the element type: {d.system}: …"
-            yield Diagnostic(
-                (*way, "element_types", position), f"{d.system} has no name for {id_}", todo
-            )
+            yield Diagnostic((*way, "element_types", position), message, todo)
     try:
-        for etype in (types[id_] for id_ in d.element_types if id_ in types):
+        for id_ in d.element_types:
+            if id_ not in types:
+                continue  # `check_references` reports it
+            etype = types[id_]
             defaults(spec, d, etype)
             for _, number in d.printed_default or ():
                 encode(number, bound_type(spec, d, etype))
@@ -260,28 +261,32 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
     """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
-    of = etype if dialect.missing.of == "element" else bound_type(spec, dialect, etype)
-    return encode(dialect.missing.min, of), encode(dialect.missing.max, of)
+    is_element = dialect.missing.of == "element"
+    type_of_default = etype if is_element else bound_type(spec, dialect, etype)
+    low = encode(dialect.missing.min, type_of_default)
+    high = encode(dialect.missing.max, type_of_default)
+    return low, high
 
 
 def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
     """The defaults of missing bounds as numbers of the element type; None if they are refused."""
-    given, of = given_defaults(spec, dialect, etype), bound_type(spec, dialect, etype)
-    if (
-        given is None
-        or dialect.missing is None
-        or dialect.missing.of == "element"
-        or of.id == etype.id
-    ):
-        return given
-    low, high = (convert(value, of, etype) for value in given)
+    unconverted = given_defaults(spec, dialect, etype)
+    if unconverted is None or dialect.missing is None:
+        return None
+    type_of_bound = bound_type(spec, dialect, etype)
+    if dialect.missing.of == "element" or type_of_bound.id == etype.id:
+        return unconverted
+    low, high = (convert(value, type_of_bound, etype) for value in unconverted)
     assert low is not None
     assert high is not None
     return low, high
 
 
 def used_bounds(
-    spec: Spec, dialect: Dialect, etype: ElementType, texts: Sequence[str | None]
+    spec: Spec,
+    dialect: Dialect,
+    etype: ElementType,
+    texts: Sequence[str | None],
 ) -> tuple[Value | None, ...]:
     """Bounds as numbers of the element type: converted, or what stands for a missing one.
 
@@ -290,27 +295,30 @@ def used_bounds(
     if etype.id not in dialect.element_types:
         known = ", ".join(dialect.element_types)
         raise UserError(f"`{dialect.id}` does not take {etype.id}", todo=f"it takes {known}")
-    of, missing = bound_type(spec, dialect, etype), defaults(spec, dialect, etype)
-    if None in texts and missing is None:
-        raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
-    given = (None if text is None else encode(text, of) for text in texts)
-    return tuple(
-        (missing or ())[place]
-        if value is None
-        else value
-        if of.id == etype.id
-        else convert(value, of, etype)
-        for place, value in enumerate(given)
-    )
+    type_of_bound = bound_type(spec, dialect, etype)
+    missing = defaults(spec, dialect, etype)
+    bounds: list[Value | None] = []
+    for place, text in enumerate(texts):
+        if text is not None:
+            value = encode(text, type_of_bound)
+            is_converted = type_of_bound.id != etype.id
+            bounds.append(convert(value, type_of_bound, etype) if is_converted else value)
+        elif missing is not None:
+            bounds.append(missing[place])
+        else:
+            raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
+    return tuple(bounds)
 
 
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too."""
-    given = (example.values.get(name) for name in spec.signature.ids[1:])
-    texts = [None if of is None else str(of) for of in given]
-    low, high = used_bounds(
-        spec, spec.dialect(example.dialect), spec.element_type(example.type), texts
-    )
+    texts: list[str | None] = []
+    for name in spec.signature.ids[1:]:
+        value = example.values.get(name)
+        texts.append(None if value is None else str(value))
+    dialect = spec.dialect(example.dialect)
+    etype = spec.element_type(example.type)
+    low, high = used_bounds(spec, dialect, etype, texts)
     assert low is not None
     assert high is not None
     return low, high

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
@@ -59,18 +60,19 @@ class Document:
 
     def _compose(self) -> Node | None:
         text = self.text
-        nesting = (
-            text.count("[") + text.count("{") + 2 * max(map(len, text.splitlines()), default=0)
-        )
+        # An upper bound: a level needs a bracket, or a column of indentation and perhaps a dash.
+        longest_line = max(map(len, text.splitlines()), default=0)
+        nesting = text.count("[") + text.count("{") + 2 * longest_line
+        loader = _LOADER if nesting < _SHALLOW else yaml.BaseLoader
         try:
-            root: Node | None = yaml.compose(
-                text, _LOADER if nesting < _SHALLOW else yaml.BaseLoader
-            )
+            root: Node | None = yaml.compose(text, loader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
-            what = " ".join(str(part) for part in (error.context, error.problem) if part)
-            raise UserError(f"not YAML: {what}", at, "the file must be YAML 1.2") from error
+            at = self.name
+            if mark:
+                at += f":{mark.line + 1}:{mark.column + 1}"
+            message = " ".join(str(part) for part in (error.context, error.problem) if part)
+            raise UserError(f"not YAML: {message}", at, "the file must be YAML 1.2") from error
         except RecursionError as error:
             raise UserError("not YAML: nested too deeply", self.name) from error
         except yaml.YAMLError as error:
@@ -78,38 +80,44 @@ class Document:
         return root
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
+        # An alias is composed as the node itself, which so comes a second time.
         if id(node) in self._seen:
-            raise self._at(
-                _position(node), "aliases are not part of this form", way, "write the value out"
-            )
+            message = "aliases are not part of this form"
+            raise self._at(_position(node), message, way, "write the value out")
         self._seen.add(id(node))
         if node.tag not in _PLAIN_TAGS:
-            raise self._at(
-                _position(node), f"the tag `{node.tag}` is not known", way, "leave the tag out"
-            )
+            message = f"the tag `{node.tag}` is not known"
+            raise self._at(_position(node), message, way, "leave the tag out")
         if isinstance(node, MappingNode):
-            found: dict[str, Any] = {}
-            for key, value in node.value:
-                if not isinstance(key, ScalarNode):
-                    raise self._at(_position(key), "a key must be a text", way)
-                if key.value in found:
-                    what = f"the key `{key.value}` is there twice"
-                    raise self._at(_position(key), what, (*way, key.value), "keep one of the two")
-                self._refuse_invisible(key, way)
-                found[key.value] = self._plain(value, (*way, key.value))
-            return found
+            return self._plain_mapping(node, way)
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
+
         self._refuse_invisible(node, way)
-        plain = not getattr(node, "style", None)  # neither quoted nor folded
-        return None if plain and node.value in _NULLS else node.value
+        is_plain = not getattr(node, "style", None)  # neither quoted nor folded
+        return None if is_plain and node.value in _NULLS else node.value
+
+    def _plain_mapping(self, node: MappingNode, way: tuple[str | int, ...]) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, ScalarNode):
+                raise self._at(_position(key), "a key must be a text", way)
+            way_to_value = (*way, key.value)
+            if key.value in mapping:
+                message = f"the key `{key.value}` is there twice"
+                raise self._at(_position(key), message, way_to_value, "keep one of the two")
+            self._refuse_invisible(key, way)
+            mapping[key.value] = self._plain(value, way_to_value)
+        return mapping
 
     def _refuse_invisible(self, node: Node, way: Way) -> None:
         """Reject invisible characters: a text goes into programs and pages that people review."""
-        for character in "" if node.value.isprintable() else node.value:
+        if node.value.isprintable():
+            return  # nearly all are
+        for character in node.value:
             if character != "\n" and unicodedata.category(character) in _INVISIBLE:
-                what = f"the text holds U+{ord(character):04X}, a control or format character"
-                raise self._at(_position(node), what, way, "remove it")
+                message = f"the text holds U+{ord(character):04X}, a control or format character"
+                raise self._at(_position(node), message, way, "remove it")
 
     def node(self, way: Way) -> Node:
         """The node at a path, or the nearest existing one above it."""
@@ -117,10 +125,8 @@ class Document:
         for part in way:
             if isinstance(node, MappingNode):
                 node = next((value for key, value in node.value if key.value == part), node)
-            elif (
-                isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value)
-            ):
-                node = node.value[part]
+            elif isinstance(node, SequenceNode) and isinstance(part, int):
+                node = node.value[part] if part < len(node.value) else node
         return node
 
     def position(self, way: Way) -> Position:
@@ -160,10 +166,11 @@ class Document:
         return self._at(at or self.position(way), what, way, todo)
 
     def _at(self, at: Position, what: str, way: Way, todo: str | None = None) -> UserError:
+        where = f"{self.name}:{at.line}:{at.column}"
         path = spell(way)
-        return UserError(
-            what, f"{self.name}:{at.line}:{at.column}{f' ({path})' if path else ''}", todo
-        )
+        if path:
+            where += f" ({path})"
+        return UserError(what, where, todo)
 
 
 def read_document(path: Path) -> tuple[Document, bytes]:
@@ -178,8 +185,8 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
-        what = f"byte 0x{content[error.start]:02x} is not UTF-8"
-        raise UserError(what, f"{name}:{line}:{column}", "save the file as UTF-8") from error
+        message = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise UserError(message, f"{name}:{line}:{column}", "save the file as UTF-8") from error
     return Document(name, text), content
 
 
@@ -192,7 +199,8 @@ def _remedy(path: Path) -> str:
 
 def spell(way: Way) -> str:
     """A path as people write it: ``classes[3].when``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in way).lstrip(".")
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in way]
+    return "".join(parts).lstrip(".")
 
 
 def _position(node: Node) -> Position:
@@ -218,18 +226,19 @@ class Diagnostic:
     of_key: bool = False  # the key is wrong, not its value
 
 
-def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagnostic]:
-    """A diagnostic if the id at a path is not in a list; `one` is what a message calls such an entry."""
+def unknown(way: Way, id_: str, ids: Iterable[str], noun: str) -> Iterator[Diagnostic]:
+    """A diagnostic if the id at a path is not in a list; `noun` is what a message calls such an entry."""
     known = list(ids)
     if id_ not in known:
-        yield Diagnostic(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
+        yield Diagnostic(way, f"there is no {noun} `{id_}`", suggestion(id_, known, "there are"))
 
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
     """Raise the UserError of the first diagnostic in the file, if there is any."""
-    placed = [
-        ((document.key_position if d.of_key else document.position)(d.way), d) for d in diagnostics
-    ]
+    placed: list[tuple[Position, Diagnostic]] = []
+    for diagnostic in diagnostics:
+        place = document.key_position if diagnostic.of_key else document.position
+        placed.append((place(diagnostic.way), diagnostic))
     if placed:
-        at, first = min(placed, key=lambda pair: pair[0])
+        at, first = min(placed, key=itemgetter(0))
         raise document.error(first.way, first.what, first.todo, at)

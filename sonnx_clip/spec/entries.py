@@ -173,9 +173,8 @@ class DeclaredTensor:
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     type: Word  # id of the element type
-    dims: (
-        tuple[Dimension, ...] | None
-    )  # numbers, and names where symbolic; None if no shape is declared
+    # dims: numbers, and names where symbolic; None if no shape is declared
+    dims: tuple[Dimension, ...] | None
     sparse: bool = False
 
 
@@ -485,24 +484,30 @@ class Example(ExampleValues):
     further: ClassVar[tuple[str, ...]] = ("Y",)
 
     family: FamilyId
-    not_representable_in: tuple[
-        Word, ...
-    ] = ()  # the types of the family that lack one of the numbers
+    # not_representable_in: the types of the family that lack one of the numbers
+    not_representable_in: tuple[Word, ...] = ()
 
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
         *operands, result = self.values.values()
-        return tuple(
-            tuple(of if isinstance(of, str) else of[index] for of in operands)
-            for index in range(len(result))
-        )
+        # A scalar is the same for every entry.
+        columns = [
+            (operand,) * len(result) if isinstance(operand, str) else operand
+            for operand in operands
+        ]
+        return tuple(zip(*columns, strict=True))
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """All numbers of it."""
-        parts = ((of,) if isinstance(of, str) else of for of in self.values.values())
-        return tuple(number for part in parts for number in part)
+        numbers: list[str] = []
+        for value in self.values.values():
+            if isinstance(value, str):
+                numbers.append(value)
+            else:
+                numbers += value
+        return tuple(numbers)
 
     @property
     def title(self) -> str:

@@ -45,25 +45,26 @@ def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
     """The same node after the change that breaks the restriction alone."""
-    found = declared_example(spec)
+    node = declared_example(spec)
     for name, change in restriction.broken_alone_by.items():
-        tensor = found[name]
+        tensor = node[name]
         if isinstance(change, Change) and tensor is not None:
-            found[name] = replace(
-                tensor, **{key: getattr(change, key) for key in change.model_fields_set}
-            )
+            changed = {key: getattr(change, key) for key in change.model_fields_set}
+            node[name] = replace(tensor, **changed)
         else:
-            found[name] = None
-    return found
+            node[name] = None
+    return node
 
 
 def as_tensors(
     spec: Spec, etype: ElementType, numbers: Mapping[str, Value]
 ) -> dict[str, TensorValue]:
     """Numbers as tensors: of one entry, or scalars for the operands that are scalars."""
-    scalars = spec.signature.scalars
-    shapes = {name: () if name in scalars else (1,) for name in numbers}
-    return {name: TensorValue(etype.id, shapes[name], (value,)) for name, value in numbers.items()}
+    tensors: dict[str, TensorValue] = {}
+    for name, value in numbers.items():
+        shape = () if name in spec.signature.scalars else (1,)
+        tensors[name] = TensorValue(etype.id, shape, (value,))
+    return tensors
 
 
 # --- The meaning of a tree --------------------------------------------------------------------------------
@@ -73,15 +74,21 @@ Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
-}  # fmt: skip
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
 _KEYS = 1 << 16  # remembered at once: those of all values of a type of 16 bits
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
-    return tensor is None or (
-        tensor.dims is not None and all(isinstance(dim, int) and dim >= 0 for dim in tensor.dims)
-    )
+    if tensor is None:
+        return True
+    if tensor.dims is None:
+        return False
+    return all(isinstance(dim, int) and dim >= 0 for dim in tensor.dims)
 
 
 # An input that is not set is neither sparse nor without shape nor of another type: R1 and R2 speak of it.
@@ -113,11 +120,14 @@ class Evaluator:
         self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
         self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
         self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
+
+        def is_nan(value: Any) -> bool:
+            key = self._key(value)
+            return bool(key != key)  # noqa: PLR0124 - true of the key of a NaN alone
+
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
-            "is_nan": lambda value: (
-                (key := self._key(value)) != key
-            ),  # true of the key of a NaN alone
+            "is_nan": is_nan,
             "is_signalling": partial(values.is_signalling, etype=etype),
             "opposite": partial(values.opposite, etype=etype),
             "shape": operator.attrgetter("shape"),
@@ -146,10 +156,10 @@ class Evaluator:
 
     def function(self, expr: Expr) -> Function:
         """A tree as a function of the environment, made once; for many calls in a row."""
-        found = self._compiled.get(id(expr))
-        if found is None:
-            found = self._compiled[id(expr)] = (expr, self._compile(expr))
-        return found[1]
+        compiled = self._compiled.get(id(expr))
+        if compiled is None:
+            compiled = self._compiled[id(expr)] = (expr, self._compile(expr))
+        return compiled[1]
 
     def _compile(self, expr: Expr) -> Function:
         match expr:
@@ -161,36 +171,40 @@ class Evaluator:
             case tree.Connective(operator=word, left=left, right=right):
                 return self._connect(word, self._compile(left), self._compile(right))
             case tree.If(condition=condition, then=then, otherwise=otherwise):
-                test, yes, no = (
-                    self._compile(condition),
-                    self._compile(then),
-                    self._compile(otherwise),
-                )
+                test = self._compile(condition)
+                yes = self._compile(then)
+                no = self._compile(otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
-            case tree.Call(function=name, arguments=arguments):
-                compiled = [self._compile(argument) for argument in arguments]
-                of_cases = isinstance(expr, tree.CasesResult)
-                return (
-                    self._result_of(compiled) if of_cases else self._call(name, compiled, arguments)
-                )
+            case tree.Call():
+                return self._compile_call(expr)
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
-                inner, names = (
-                    self._compile(body),
-                    (*self._signature.tensors, self._signature.result.id),
-                )
-                return lambda env: all(
-                    inner({**env, "i": i})
-                    for i in range(min(len(env[name].entries) for name in names if name in env))
-                )
+                return self._every(self._compile(body))
             case tree.Let(name=name, value=value, body=body):
-                given, inner = self._compile(value), self._compile(body)
-                return lambda env: inner({**env, name: given(env)})
+                compute = self._compile(value)
+                inner = self._compile(body)
+                return lambda env: inner({**env, name: compute(env)})
             case tree.Parentheses(inner=part):
                 return self._compile(part)
             case _:
                 return self._leaf(expr)
+
+    def _compile_call(self, call: tree.Call) -> Function:
+        arguments = [self._compile(argument) for argument in call.arguments]
+        if isinstance(call, tree.CasesResult):
+            return self._result_of(arguments)
+        return self._call(call.function, arguments, call.arguments)
+
+    def _every(self, body: Function) -> Function:
+        """Whether a condition holds for every index that all tensors have."""
+        names = (*self._signature.tensors, self._signature.result.id)
+
+        def holds(env: Environment) -> bool:
+            length = min(len(env[name].entries) for name in names if name in env)
+            return all(body({**env, "i": i}) for i in range(length))
+
+        return holds
 
     def _leaf(self, expr: tree.Name | tree.Number | tree.Subscript | tree.Value) -> Function:
         match expr:
@@ -199,8 +213,9 @@ class Evaluator:
             case tree.Name(id=name):
                 return operator.itemgetter(name)
             case tree.Number(text=text, kind=kind):
-                of = self.spec.element_type("float32") if kind is Kind.FLOAT else self.etype
-                number = values.encode(text, of)
+                is_float = kind is Kind.FLOAT
+                etype = self.spec.element_type("float32") if is_float else self.etype
+                number = values.encode(text, etype)
                 return lambda _: number
             case tree.Value(value=known):
                 return lambda _: known
@@ -209,9 +224,12 @@ class Evaluator:
                 return lambda env: env[name].entries[env["i"]]
 
     def _compare(self, expr: tree.Compare) -> Function:
-        left, right, key = self._compile(expr.left), self._compile(expr.right), self._key
+        left = self._compile(expr.left)
+        right = self._compile(expr.right)
         if expr.kind is not Kind.ELEMENT:
             return lambda env: bool(left(env) == right(env))
+
+        key = self._key
         compare = _COMPARISONS[expr.operator]
         return lambda env: compare(key(left(env)), key(right(env)))
 
@@ -232,12 +250,14 @@ class Evaluator:
         function = self._functions[name]
         return lambda env: function(*(argument(env) for argument in arguments))
 
-    def _becomes(self, given: Value, number: Value) -> bool:
+    def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
-        found = convert(given, self.spec.element_type("float32"), self.etype)
-        if found is None or self.etype.family != "float" or not values.is_nan(found, self.etype):
-            return found == number
-        return values.is_nan(number, self.etype)
+        converted = convert(value, self.spec.element_type("float32"), self.etype)
+        if converted is None or self.etype.family != "float":
+            return converted == number
+        if values.is_nan(converted, self.etype):
+            return values.is_nan(number, self.etype)
+        return converted == number
 
     def _result_of(self, arguments: list[Function]) -> Function:
         return lambda env: self.result(*(argument(env) for argument in arguments))
@@ -253,34 +273,45 @@ class Evaluator:
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
         """The parameters and the body of what has a name: an entry, or what a reading or dialect allows."""
-        if (condition := self._conditions.get(name)) is not None:
+        condition = self._conditions.get(name)
+        if condition is not None:
             return (), self._compile(condition)
         for klass in self.spec.classes:
             if klass.id == name:
-                own = self.etype.family in klass.families
-                parts = self._use(klass.case, []), self._compile(klass.when)
-                return (), self._connect("and", *parts) if own else lambda _: False
-        if (allowed := allowed_answers(self.spec).get(name)) is not None:
+                return (), self._condition_of_class(klass)
+        allowed = allowed_answers(self.spec).get(name)
+        if allowed is not None:
             return self._allowed(allowed)
-        if (
-            stated := next((entry for entry in self.spec.properties if entry.id == name), None)
-        ) is not None:
-            claim, operands = self._compile(stated.claim), operator.itemgetter(*self._operands)
-            return (), lambda env: claim(
-                {**env, self._signature.result.id: self.result(*operands(env))}
-            )
+        for stated in self.spec.properties:
+            if stated.id == name:
+                return (), self._of_result(self._compile(stated.claim))
         definition = self.spec.definition(name)
         if definition.families is not None and self.etype.family not in definition.families:
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
 
-    def _allowed(self, of: Allowed) -> tuple[tuple[str, ...], Function]:
-        returns = self._compile(self.spec.reading(of.reading).returns)
-        ends = (
-            defaults(self.spec, self.spec.dialect(of.dialect), self.etype) if of.dialect else None
-        )
-        missing = dict(zip(self._signature.scalars, ends, strict=True)) if ends else {}
-        return of.parameters, lambda env: returns({**missing, **env})
+    def _condition_of_class(self, klass: ValueClass) -> Function:
+        """Whether operands are in a class: in its case, and in the class among those of the case."""
+        if self.etype.family not in klass.families:
+            return lambda _: False
+        in_case = self._use(klass.case, [])
+        return self._connect("and", in_case, self._compile(klass.when))
+
+    def _of_result(self, claim: Function) -> Function:
+        """A claim in an environment that has the operands, and not the result."""
+        operands = operator.itemgetter(*self._operands)
+        result = self._signature.result.id
+        return lambda env: claim({**env, result: self.result(*operands(env))})
+
+    def _allowed(self, answers: Allowed) -> tuple[tuple[str, ...], Function]:
+        returns = self._compile(self.spec.reading(answers.reading).returns)
+        missing: dict[str, Value] = {}
+        if answers.dialect:
+            dialect = self.spec.dialect(answers.dialect)
+            bounds = defaults(self.spec, dialect, self.etype)
+            if bounds:
+                missing = dict(zip(self._signature.scalars, bounds, strict=True))
+        return answers.parameters, lambda env: returns({**missing, **env})
 
     # --- the operator on one element
 
@@ -299,9 +330,10 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        what = f"no case holds for {self._shown(environment)}"
         raise NoCaseError(
-            what, f"{shown_path(self.spec.path)} (cases)", "exactly one case must hold"
+            f"no case holds for {self._shown(environment)}",
+            f"{shown_path(self.spec.path)} (cases)",
+            "exactly one case must hold",
         )
 
     def _shown(self, environment: Environment) -> str:
@@ -311,15 +343,15 @@ class Evaluator:
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
-        found: Value = self(self.case(*values).result, self.named(values))
-        return found
+        case = self.case(*values)
+        result: Value = self(case.result, self.named(values))
+        return result
 
     def classes(self, *values: Value) -> list[ValueClass]:
         """The classes of values of the operands; one, if the specification is right."""
         environment = self.named(values)
-        return [
-            klass for klass in self._classes[self.case(*values).id] if self(klass.when, environment)
-        ]
+        case = self.case(*values)
+        return [klass for klass in self._classes[case.id] if self(klass.when, environment)]
 
     def class_of(self, *values: Value) -> ValueClass:
         """The class of values of the operands; UserError if there is not exactly one."""
@@ -327,12 +359,12 @@ class Evaluator:
         if len(classes) == 1:
             return classes[0]
         shown = self._shown(self.named(values))
-        what = f"no class has {shown}"
+        message = f"no class has {shown}"
         if classes:
             ids = " and ".join(f"`{klass.id}`" for klass in classes)
-            what = f"the classes {ids} all have {shown}"
+            message = f"the classes {ids} all have {shown}"
         todo = "change the `when` of the classes, so that exactly one has each value"
-        raise UserError(what, f"{shown_path(self.spec.path)} (classes)", todo)
+        raise UserError(message, f"{shown_path(self.spec.path)} (classes)", todo)
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
@@ -364,7 +396,8 @@ def _type_of(argument: Expr, etype: ElementType) -> Function:
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     """The evaluator of a specification in an element type, made once for each."""
-    found: Evaluator | None = spec.memo.get(("evaluator", etype.id))
-    if found is None:
-        found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
-    return found
+    key = ("evaluator", etype.id)
+    if key not in spec.memo:
+        spec.memo[key] = Evaluator(spec, etype)
+    shared: Evaluator = spec.memo[key]
+    return shared

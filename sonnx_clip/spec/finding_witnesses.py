@@ -27,7 +27,7 @@ from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.texts import fold, source_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.model import Spec
@@ -37,12 +37,10 @@ if TYPE_CHECKING:
 class Answers:
     """What one side of a contrast allows."""
 
-    given: tuple[
-        Value | None, ...
-    ]  # operands of the element type; None for a bound that becomes no number
-    values: tuple[
-        Value, ...
-    ] = ()  # the answers listed one by one; none if a bound becomes no number
+    # given: operands of the element type; None for a bound that becomes no number
+    given: tuple[Value | None, ...]
+    # values: the answers listed one by one; none if a bound becomes no number
+    values: tuple[Value, ...] = ()
     any_nan: bool = False  # any NaN is allowed besides
 
 
@@ -53,38 +51,50 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
         UserError: a number is not one of the type, or a missing bound is refused or means nothing.
     """
     etype = spec.element_type(witness.type)
-    given = {**witness.texts(), **side.texts()}
-    x, *bounds = (given.get(name) for name in spec.signature.ids)
+    texts = {**witness.texts(), **side.texts()}
+    x, *bounds = (texts.get(name) for name in spec.signature.ids)
     dialect = next((d for d in spec.dialects if d.id == side.by), None)
-    if dialect is None and None in bounds:
-        what = f"the reading `{side.by}` does not define missing bounds"
-        raise UserError(what, todo="give it, at the witness or at this side; or name a dialect")
-    used = (
-        used_bounds(spec, dialect, etype, bounds)
-        if dialect
-        else (encode(str(of), etype) for of in bounds)
-    )
+    used: Sequence[Value | None]
+    if dialect is not None:
+        reading = spec.reading(dialect.reading)
+        used = used_bounds(spec, dialect, etype, bounds)
+    elif None in bounds:
+        message = f"the reading `{side.by}` does not define missing bounds"
+        raise UserError(message, todo="give it, at the witness or at this side; or name a dialect")
+    else:
+        used = [encode(str(bound), etype) for bound in bounds]
+        reading = spec.reading(side.by)
+
     operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
-    reading = spec.reading(dialect.reading if dialect else side.by)
     numbers = tuple(value for value in operands if value is not None)
-    return Answers(
-        operands, *(answers_told(spec, etype, reading, numbers) if numbers == operands else ())
-    )
+    if len(numbers) < len(operands):
+        return Answers(operands)
+    values, any_nan = answers_told(spec, etype, reading, numbers)
+    return Answers(operands, values, any_nan)
 
 
-def differ(one: Answers, other: Answers, etype: ElementType, *, bitwise: bool) -> bool:
+def differ(first: Answers, second: Answers, etype: ElementType, *, bitwise: bool) -> bool:
     """Whether two sides do not allow the same answers: the same bits, or the same values."""
     if bitwise:
-        return set(one.values) != set(other.values) or one.any_nan != other.any_nan
-    return not (_covers(one, other, etype) and _covers(other, one, etype))
+        return set(first.values) != set(second.values) or first.any_nan != second.any_nan
+    return not (_covers(first, second, etype) and _covers(second, first, etype))
 
 
-def _covers(one: Answers, other: Answers, etype: ElementType) -> bool:
-    """Whether each value that `other` allows is one that `one` allows."""
-    nan = [encode("nan", etype)] if etype.family == "float" else []
-    mine = [*one.values, *(nan if one.any_nan else [])]
-    theirs = [*other.values, *(nan if other.any_nan else [])]
-    return all(any(same_value(a, b, etype) for a in mine) for b in theirs)
+def _covers(wider: Answers, narrower: Answers, etype: ElementType) -> bool:
+    """Whether each value that `narrower` allows is one that `wider` allows."""
+    allowed = _representatives(wider, etype)
+    for value in _representatives(narrower, etype):
+        if not any(same_value(other, value, etype) for other in allowed):
+            return False
+    return True
+
+
+def _representatives(answers: Answers, etype: ElementType) -> list[Value]:
+    """The values that a side allows, with one NaN for all of them."""
+    values = list(answers.values)
+    if answers.any_nan and etype.family == "float":
+        values.append(encode("nan", etype))
+    return values
 
 
 def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
@@ -93,19 +103,23 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     Raises:
         UserError: a number is not one of the type, or the entry does not exist.
     """
-    etype, result = spec.element_type(witness.type), spec.signature.result.id
+    etype = spec.element_type(witness.type)
+    evaluate = evaluator(spec, etype)
     numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
-    y, evaluate = evaluator(spec, etype).result(*numbers.values()), evaluator(spec, etype)
-    numbers[result] = y
+    y = evaluate.result(*numbers.values())
+    numbers[spec.signature.result.id] = y
+
     constraint = next((c for c in spec.constraints if c.id == witness.refutes), None)
     if constraint is not None:
-        return y, not evaluate(constraint.holds, as_tensors(spec, etype, numbers))
+        is_true = evaluate(constraint.holds, as_tensors(spec, etype, numbers))
+        return y, not is_true
+    claim = spec.property(witness.refutes).claim
     try:
-        return y, not evaluate(spec.property(witness.refutes).claim, numbers)
+        return y, not evaluate(claim, numbers)
     except KeyError as error:
-        raise UserError(
-            f"`{witness.refutes}` uses {error.args[0]} too, which a witness does not define"
-        ) from error
+        variable = error.args[0]
+        message = f"`{witness.refutes}` uses {variable} too, which a witness does not define"
+        raise UserError(message) from error
 
 
 # --- Checks -----------------------------------------------------------------------------------------------
@@ -121,17 +135,18 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
                 yield from _check(spec, way, witness)
             except UserError as error:
                 yield Diagnostic(way, error.what, error.todo)
+        # Nobody can look up lines of a text that is not in the repository.
         cited = any(words.page in only_cited for words in finding.words)
         if not finding.witnesses and not cited:
             yield Diagnostic(
                 ("findings", index, "id"), "it has no witness", "give numbers or lines"
             )
+        shown = cited or any(isinstance(witness, Stands) for witness in finding.witnesses)
         for position, part in enumerate(finding.claim):
-            shown = cited or any(isinstance(witness, Stands) for witness in finding.witnesses)
             if not shown and not isinstance(part, Theorem):
                 way = ("findings", index, "claim", position)
-                what = "a claim on the texts, and no witness has `stands_at`"
-                yield Diagnostic(way, what, "name the lines that show it, or give `holds`")
+                message = "a claim on the texts, and no witness has `stands_at`"
+                yield Diagnostic(way, message, "name the lines that show it, or give `holds`")
 
 
 def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
@@ -147,17 +162,18 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
         case Contrast():
             yield from _check_contrast(spec, way, witness)
         case Refutation():
-            y, false = refuted_result(spec, witness)
-            if not false:
+            y, is_false = refuted_result(spec, witness)
+            if not is_false:
                 told = show(y, spec.element_type(witness.type))
-                what = f"`{witness.refutes}` holds here: the result of the cases is {told}"
-                yield Diagnostic(way, what, "give numbers for which it is false")
+                message = f"`{witness.refutes}` holds here: the result of the cases is {told}"
+                yield Diagnostic(way, message, "give numbers for which it is false")
         case Stands():
             yield from _check_stands(spec, way, witness)
 
 
 def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnostic]:
-    etype, bitwise = spec.element_type(witness.type), witness.compared == "bits"
+    etype = spec.element_type(witness.type)
+    bitwise = witness.compared == "bits"
     first: Answers | None = None
     for position, side in enumerate(witness.answers):
         at = (*way, "answers", position)
@@ -168,11 +184,11 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
             return
         if first is not None and not differ(first, answers, etype, bitwise=bitwise):
             told = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
-            what = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
+            message = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
             todo = "give numbers for which they differ, or leave this side out"
             if differ(first, answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
-            yield Diagnostic(at, what, todo)
+            yield Diagnostic(at, message, todo)
         first = first or answers
 
 
@@ -180,14 +196,16 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     """The text is at these lines, and at no others."""
     page = spec.page(witness.page)
     if page.cites:
-        yield Diagnostic(
-            (*way, "page"), f"the text of {page.id} is only cited", "name a text in spec/sources"
-        )
+        message = f"the text of {page.id} is only cited"
+        yield Diagnostic((*way, "page"), message, "name a text in spec/sources")
         return
     path = repo_file(page.file)
-    text, wanted = source_text(path), fold(witness.text).casefold()
-    places = re.finditer(re.escape(wanted), f"{text.words} {END}".casefold())
-    found = tuple(dict.fromkeys(text.line(place.start()) for place in places))
-    if found != witness.stands_at:
-        told = f"occurs in lines {', '.join(map(str, found))}" if found else "occurs in no line"
+    text = source_text(path)
+    pattern = re.escape(fold(witness.text).casefold())
+    occurrences = re.finditer(pattern, f"{text.words} {END}".casefold())
+    lines = tuple(dict.fromkeys(text.line(occurrence.start()) for occurrence in occurrences))
+    if lines != witness.stands_at:
+        told = "occurs in no line"
+        if lines:
+            told = f"occurs in lines {', '.join(map(str, lines))}"
         yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")

@@ -157,7 +157,7 @@ class SourceFinding(NamedEntry):
 
     def goal(self, part: Theorem) -> str:
         """What the goal of a theorem is called, in every element type."""
-        return f"finding_{self.word}{f'_{part.id}' if part.id else ''}"
+        return f"finding_{self.word}_{part.id}" if part.id else f"finding_{self.word}"
 
 
 @dataclass(frozen=True)
@@ -173,18 +173,21 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, ``onnx_13_returns``, with their meanings."""
     signature = spec.signature
     every = signature.all_ids
-    missing = {
-        operand.onnx: (operand.id,)
-        for operand in reversed(signature.operands)
-        if operand.role == "scalar"
-    }
-    found = {r.predicate: Allowed(r.id, every) for r in spec.readings}
+    missing: dict[str, tuple[str, ...]] = {}
+    for operand in reversed(signature.operands):
+        if operand.role == "scalar":
+            missing[operand.onnx] = (operand.id,)
+    missing["bounds"] = signature.scalars
+
+    allowed = {r.predicate: Allowed(r.id, every) for r in spec.readings}
     for d in spec.dialects:
-        found[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
-        for what, without in {**missing, "bounds": signature.scalars}.items() if d.missing else ():
-            given = tuple(name for name in every if name not in without)
-            found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
-    return found
+        allowed[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
+        if not d.missing:
+            continue
+        for name, without in missing.items():
+            parameters = tuple(id_ for id_ in every if id_ not in without)
+            allowed[f"{d.word}_without_{name}"] = Allowed(d.reading, parameters, d.id)
+    return allowed
 
 
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:

@@ -48,9 +48,9 @@ def load_spec(path: Path | None = None) -> Spec:
 def _read(path: Path) -> Spec:
     document, content = read_document(path)
     if isinstance(document.data, dict) and "element_types" in document.data:
-        what = f"element types are stated once, in {ELEMENT_TYPES}"
+        message = f"element types are stated once, in {ELEMENT_TYPES}"
         todo = "remove this section; `types` of a family lists those that the operator has"
-        raise document.error(("element_types",), what, todo)
+        raise document.error(("element_types",), message, todo)
     stated = validate(Spec, document)
     raise_first(document, check_types_of_families(stated.families))
     types = types_of_families(stated.families)
@@ -85,5 +85,5 @@ def check_findings(spec: Spec) -> None:
 
 
 def _raise_first(spec: Spec, diagnostics: Iterator[Diagnostic]) -> None:
-    if found := list(diagnostics):
-        raise_first(read_document(spec.path)[0], found)
+    if problems := list(diagnostics):
+        raise_first(read_document(spec.path)[0], problems)

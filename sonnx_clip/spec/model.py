@@ -164,7 +164,7 @@ class Spec(Part):
     @cached_property
     def memo(self) -> dict[tuple[str, str], Any]:
         """What is computed once for this very specification, such as its evaluators."""
-        return {}
+        return {}  # outside the model: `__copy__` drops it
 
     def entry(self, section: str, id_: str) -> Any:
         """The entry of a section with this id; UserError if there is none."""
@@ -195,7 +195,8 @@ class Spec(Part):
 
     def classes_of(self, family: str, case: str | None = None) -> tuple[ValueClass, ...]:
         """The classes that a family has, perhaps of one case, in the order of the file."""
-        return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
+        of_family = [c for c in self.classes if family in c.families]
+        return tuple(c for c in of_family if case is None or c.case == case)
 
     def giving_cases(self, family: str) -> tuple[Case, ...]:
         """The cases that may give a result in a family, in the order of the file.
@@ -229,9 +230,11 @@ class Spec(Part):
 
 def _sections() -> Iterator[YamlSection]:
     for name, field in Spec.model_fields.items():
-        for section in (of for of in field.metadata if isinstance(of, YamlSection)):
-            section.name, section.entry = name, field.annotation.__args__[0]  # type: ignore[union-attr]
-            yield section
+        for section in field.metadata:
+            if isinstance(section, YamlSection):
+                section.name = name
+                section.entry = field.annotation.__args__[0]  # type: ignore[union-attr]
+                yield section
 
 
 SECTIONS: Final = tuple(_sections())
@@ -241,17 +244,20 @@ BY_NAME: Final = {section.name: section for section in SECTIONS}
 def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
     """Section, index and entry of all that have a value of this name, in the order of the file."""
     for section in SECTIONS:
-        for index, entry in enumerate(getattr(spec, section.name) if section.has(key) else ()):
-            yield section.name, index, entry
+        if section.has(key):
+            for index, entry in enumerate(getattr(spec, section.name)):
+                yield section.name, index, entry
 
 
 def place_of(spec: Spec, way: Way) -> str:
     """Where a value is: file, line, column and path; the name of the file if it cannot be read again."""
     if not spec.path.is_file():
         return spec.file
-    return read_document(spec.path)[0].error(way, "").where or spec.file
+    document, _ = read_document(spec.path)
+    return document.error(way, "").where or spec.file
 
 
 def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:
     """A finding if a section has no entry with this id; `way` is the path to the id."""
-    yield from unknown(way, id_, [entry.id for entry in getattr(spec, name)], BY_NAME[name].one)
+    ids = [entry.id for entry in getattr(spec, name)]
+    yield from unknown(way, id_, ids, BY_NAME[name].one)

@@ -202,23 +202,23 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     seen: dict[tuple[object, ...], str] = {}
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
-        given = {
+        texts = {
             name: text
             for name, text in zip(spec.signature.scalars, bounds.texts, strict=True)
             if text != ABSENT
         }
-        unknown_side = _side_that_no_type_holds(given, machine_types)
+        unknown_side = _side_that_no_type_holds(texts, machine_types)
         if unknown_side is not None:
-            message = f"no element type holds `{given[unknown_side]}`"
+            message = f"no element type holds `{texts[unknown_side]}`"
             todo = f"write a number, a constant or {ABSENT}"
             yield Diagnostic((*way, unknown_side), message, todo)
             continue
-        holding = [etype for etype in machine_types if _holds_all(given, etype)]
+        holding = [etype for etype in machine_types if _holds_all(texts, etype)]
         if not holding:
             yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
             continue
         # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
-        values = tuple((name, encode(text, holding[-1])) for name, text in given.items())
+        values = tuple((name, encode(text, holding[-1])) for name, text in texts.items())
         key = (holding[-1].id, *values)
         if key in seen:
             message = f"these bounds are there already: {seen[key]}"
@@ -226,15 +226,15 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
         seen.setdefault(key, bounds.reason)
 
 
-def _side_that_no_type_holds(given: dict[str, str], types: Iterable[ElementType]) -> str | None:
-    for name, text in given.items():
+def _side_that_no_type_holds(texts: dict[str, str], types: Iterable[ElementType]) -> str | None:
+    for name, text in texts.items():
         if not any(holds(text, etype) for etype in types):
             return name
     return None
 
 
-def _holds_all(given: dict[str, str], etype: ElementType) -> bool:
-    return all(holds(text, etype) for text in given.values())
+def _holds_all(texts: dict[str, str], etype: ElementType) -> bool:
+    return all(holds(text, etype) for text in texts.values())
 
 
 def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:

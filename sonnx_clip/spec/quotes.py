@@ -30,25 +30,31 @@ def require_sources(spec: Spec) -> None:
     sums = repo_file(_SUMS)
     if not sums.is_file():
         raise UserError("it is missing", _SUMS, f"restore it: git checkout {_SUMS}")
-    lines = [line.split() for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
-    kept = {f"{_FOLDER}/{name}": digest for digest, *_, name in lines}
-    for file in dict.fromkeys(page.file for page in spec.texts):
+    recorded: dict[str, str] = {}
+    for line in sums.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            digest, *_, name = line.split()
+            recorded[f"{_FOLDER}/{name}"] = digest
+
+    files = dict.fromkeys(page.file for page in spec.texts)
+    for file in files:
         todo = f"write its digest there: sha256sum {file}"
-        if file not in kept:
+        if file not in recorded:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
-        if digest_of_file(repo_file(file)) != kept[file]:
-            what = f"the digest of the text differs from that in {_SUMS}"
-            raise UserError(what, file, f"restore it, or read it again and {todo}")
+        if digest_of_file(repo_file(file)) != recorded[file]:
+            message = f"the digest of the text differs from that in {_SUMS}"
+            raise UserError(message, file, f"restore it, or read it again and {todo}")
 
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     """Every line of the page at which a quotation begins, below headings of its section's name."""
     if source.quote is None:
         return ()
-    text = source_text(repo_file(spec.page(source.page).file))
-    return tuple(
-        sorted({text.line(start) for start, _ in text.spans(source.section, source.quote) or ()})
-    )
+    page = spec.page(source.page)
+    text = source_text(repo_file(page.file))
+    spans = text.spans(source.section, source.quote) or ()
+    lines = {text.line(start) for start, _ in spans}
+    return tuple(sorted(lines))
 
 
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
@@ -72,8 +78,9 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
     for index, page in enumerate(spec.sources):
         if page.id in missing:
-            what, todo = f"there is no file {page.file}", "give its path in the repository"
-            yield Diagnostic(("sources", index, "file"), what, todo)
+            message = f"there is no file {page.file}"
+            todo = "give its path in the repository"
+            yield Diagnostic(("sources", index, "file"), message, todo)
     for way, source in quoted(spec):
         if way[0] != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
@@ -82,24 +89,29 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
-    if (source.quote is None) == bool(file) or (source.fact is None) != bool(file):
-        what = f"the text of {source.page} is {'in the repository' if file else 'only cited'}"
-        yield Diagnostic(way, what, f"give a `{'quote' if file else 'fact'}` and nothing else")
+    has_quote = source.quote is not None
+    has_fact = source.fact is not None
+    if file and (has_fact or not has_quote):
+        message = f"the text of {source.page} is in the repository"
+        yield Diagnostic(way, message, "give a `quote` and nothing else")
+    if not file and (has_quote or not has_fact):
+        message = f"the text of {source.page} is only cited"
+        yield Diagnostic(way, message, "give a `fact` and nothing else")
     if source.quote is None or not file:
         return
+
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
     if spans is None:
         titles = list(dict.fromkeys(section.title for section in text.sections))
-        what = f"{path.name} has no section `{source.section}`"
-        yield Diagnostic(
-            (*way, "section"), what, suggestion(plain(source.section), titles, "it has")
-        )
+        message = f"{path.name} has no section `{source.section}`"
+        todo = suggestion(plain(source.section), titles, "it has")
+        yield Diagnostic((*way, "section"), message, todo)
         return
     if len(fold(source.quote)) < _SHORTEST:
-        what = "this quotation is too short to be found again"
-        yield Diagnostic((*way, "quote"), what, "quote a whole statement")
+        message = "this quotation is too short to be found again"
+        yield Diagnostic((*way, "quote"), message, "quote a whole statement")
     elif not spans:
-        what = f"the section `{source.section}` of {path.name} does not contain this"
-        yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")
+        message = f"the section `{source.section}` of {path.name} does not contain this"
+        yield Diagnostic((*way, "quote"), message, "quote it exactly; only white space may differ")

@@ -30,38 +30,48 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
 
     That is all there is, but for payloads of NaNs.
     """
-    ask = evaluator(spec, etype)
-    named = ask.named(triple)
-    results = [ask(case.result, named) for case in spec.giving_cases(etype.family)]
-    nans = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
-    tried = dict.fromkeys((*triple, *nans, *results))
+    evaluate = evaluator(spec, etype)
+    named = evaluate.named(triple)
+    results = [evaluate(case.result, named) for case in spec.giving_cases(etype.family)]
+    nans = []
+    if etype.family == "float":
+        nans = [encode("nan", etype), encode("-nan", etype)]
+    candidates = dict.fromkeys((*triple, *nans, *results))
     try:
-        return tuple(y for y in tried if ask(reading.returns, {**named, "Y": y}))
-    except (
-        NoCaseError
-    ):  # the cases have a gap here, so that a reading that speaks of them allows nothing
+        return tuple(y for y in candidates if evaluate(reading.returns, {**named, "Y": y}))
+    except NoCaseError:
+        # The cases have a gap here, so that a reading that speaks of them allows nothing.
         return ()
 
 
 def answers_told(
-    spec: Spec, etype: ElementType, reading: Reading, triple: Triple
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
 ) -> tuple[tuple[Value, ...], bool]:
     """The answers of a reading that are listed one by one, and whether it allows any NaN besides."""
     allowed = answers(spec, etype, reading, triple)
     if etype.family != "float":
         return allowed, False
-    ask = evaluator(spec, etype)
-    form, quiet = float_bits(etype), int(encode("nan", etype))
-    nans = [
-        y | sign for y in (quiet, quiet + 1, infinity(form) + 1) for sign in (0, sign_bit(form))
-    ]
-    any_nan = all(ask(reading.returns, {**ask.named(triple), "Y": y}) for y in nans)
-    return tuple(y for y in allowed if not (any_nan and is_nan(y, etype))), any_nan
+    evaluate = evaluator(spec, etype)
+    named = evaluate.named(triple)
+    form = float_bits(etype)
+    quiet = int(encode("nan", etype))
+    signalling = infinity(form) + 1
+    # Of both signs, quiet with two payloads and signalling: whoever allows these allows any.
+    for nan in (quiet, quiet + 1, signalling):
+        for sign in (0, sign_bit(form)):
+            if not evaluate(reading.returns, {**named, "Y": nan | sign}):
+                return allowed, False
+    return tuple(y for y in allowed if not is_nan(y, etype)), True
 
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
     """Equal, with zeros of both signs identified, and all NaNs."""
-    return identical(a, b) or equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
+    if identical(a, b) or equal(a, b, etype):
+        return True
+    return is_nan(a, etype) and is_nan(b, etype)
 
 
 def agrees(
@@ -71,24 +81,26 @@ def agrees(
     regions = reading.regions(bitwise=bitwise)
     if etype.family not in regions:
         return True
-    ask = evaluator(spec, etype)
-    return bool(ask(regions[etype.family], {**ask.named(triple), "Y": ask.result(*triple)}))
+    evaluate = evaluator(spec, etype)
+    environment = evaluate.named(triple) | {"Y": evaluate.result(*triple)}
+    return bool(evaluate(regions[etype.family], environment))
 
 
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     """Whether a reading allows two answers of different values for some samples."""
-    signed = getattr(
-        etype.bits, "signed", None
-    )  # the first type with such bits has samples as different
-    first = next(
-        t for t in spec.types_of(etype.family) if getattr(t.bits, "signed", None) == signed
-    )
+    # The first type of the family that is signed alike has samples as different.
+    signed = getattr(etype.bits, "signed", None)
+    types = spec.types_of(etype.family)
+    first = next(other for other in types if getattr(other.bits, "signed", None) == signed)
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
-        found = (
-            answers(spec, first, reading, of) for of in sampled(first, len(spec.signature.operands))
-        )
-        spec.memo[key] = any(
-            not same_value(y, allowed[0], first) for allowed in found for y in allowed
-        )
+        spec.memo[key] = _allows_two_values(spec, first, reading)
     return bool(spec.memo[key])
+
+
+def _allows_two_values(spec: Spec, etype: ElementType, reading: Reading) -> bool:
+    for triple in sampled(etype, len(spec.signature.operands)):
+        allowed = answers(spec, etype, reading, triple)
+        if any(not same_value(y, allowed[0], etype) for y in allowed):
+            return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
@@ -15,11 +16,21 @@ if TYPE_CHECKING:
 NAMES_IN_REPRODUCERS = frozenset({"b", "d", "o", "p", "s", "v", "z", "np"})
 
 REFERENCES: Final = (
-    ("families", "families"), ("holds_for", "families"), ("family", "families"), ("case", "cases"),
-    ("shows", "constraints"), ("given_by", "readings"), ("false_for", "wrong_operators"),
-    ("dialect", "dialects"), ("type", "element_types"), ("element_types", "element_types"),
-    ("reading", "readings"), ("answers", "readings"), ("page", "sources"), ("node_of", "dialects"),
-)  # fmt: skip
+    ("families", "families"),
+    ("holds_for", "families"),
+    ("family", "families"),
+    ("case", "cases"),
+    ("shows", "constraints"),
+    ("given_by", "readings"),
+    ("false_for", "wrong_operators"),
+    ("dialect", "dialects"),
+    ("type", "element_types"),
+    ("element_types", "element_types"),
+    ("reading", "readings"),
+    ("answers", "readings"),
+    ("page", "sources"),
+    ("node_of", "dialects"),
+)
 """The keys of entries that hold ids, one or a list, with the section to which these belong."""
 
 
@@ -31,21 +42,25 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
         seen = {} if section.own_ids else taken
         for index, entry in enumerate(getattr(spec, section.name)):
             if entry.id in seen:
-                what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+                message = f"the id `{entry.id}` is taken by {seen[entry.id]}"
                 todo = "an id is permanent and belongs to one entry"
-                yield Diagnostic((section.name, index, "id"), what, todo)
+                yield Diagnostic((section.name, index, "id"), message, todo)
             seen.setdefault(entry.id, f"{section.name}[{index}]")
-    for key, of in REFERENCES:
+    for key, target in REFERENCES:
         for name, index, entry in entries_with(spec, key):
             ids = getattr(entry, key)
-            for position, id_ in enumerate(ids if isinstance(ids, tuple) else filter(None, [ids])):
-                way = (name, index, key, position) if isinstance(ids, tuple) else (name, index, key)
-                yield from unknown_in(spec, of, way, id_)
-    for check in (
-        _check_declared, _check_families, _check_refutations, _check_examples, _check_wrong_operators,
-        _check_theorems,
-    ):  # fmt: skip
-        yield from check(spec)
+            way = (name, index, key)
+            if isinstance(ids, tuple):
+                for position, id_ in enumerate(ids):
+                    yield from unknown_in(spec, target, (*way, position), id_)
+            elif ids:
+                yield from unknown_in(spec, target, way, ids)
+    yield from _check_declared(spec)
+    yield from _check_families(spec)
+    yield from _check_refutations(spec)
+    yield from _check_examples(spec)
+    yield from _check_wrong_operators(spec)
+    yield from _check_theorems(spec)
 
 
 def _check_head(spec: Spec) -> Iterator[Diagnostic]:
@@ -64,11 +79,10 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         "name of reproducing lines": NAMES_IN_REPRODUCERS,
     }
     for index, name in enumerate(operands):
-        for of, names in taken.items():
+        for meaning, names in taken.items():
             if name in names or name.lower() in names:
-                yield Diagnostic(
-                    ("operands", index, "id"), f"`{name}` is a {of}", "choose another name"
-                )
+                message = f"`{name}` is a {meaning}"
+                yield Diagnostic(("operands", index, "id"), message, "choose another name")
     if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
         yield Diagnostic(
             ("readings",), "there is no reading `cases`", "all others are compared with it"
@@ -84,58 +98,56 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     """A declared example names every tensor, and a change of it one of them; their types are there."""
-    example, known = spec.declared_example, spec.signature.all_ids
-    changed: list[tuple[Way, Any]] = [
-        (("declared_example", name), of) for name, of in (example or {}).items()
-    ]
-    changed += [
-        ((section, index, key, name), of)
-        for key in ("broken_alone_by", "aliases")
-        for section, index, entry in entries_with(spec, key)
-        for name, of in getattr(entry, key).items()
-    ]
-    for way, declared in changed:
+    example = spec.declared_example
+    known = spec.signature.all_ids
+    declarations: list[tuple[Way, Any]] = []
+    for name, tensor in (example or {}).items():
+        declarations.append((("declared_example", name), tensor))
+    for key in ("broken_alone_by", "aliases"):
+        for section, index, entry in entries_with(spec, key):
+            for name, change in getattr(entry, key).items():
+                declarations.append(((section, index, key, name), change))
+
+    for way, declared in declarations:
         if way[-1] not in known:
-            what = f"there is no tensor `{way[-1]}`"
-            yield Diagnostic(way, what, f"there are {', '.join(known)}", of_key=True)
-        if type_ := getattr(declared, "type", None):
+            message = f"there is no tensor `{way[-1]}`"
+            yield Diagnostic(way, message, f"there are {', '.join(known)}", of_key=True)
+        type_ = getattr(declared, "type", None)
+        if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
     missing = [name for name in known if example is not None and name not in example]
     if missing:
-        what = f"the tensor `{missing[0]}` is not declared"
-        yield Diagnostic(("declared_example",), what, f"add `{missing[0]}: …`")
+        message = f"the tensor `{missing[0]}` is not declared"
+        yield Diagnostic(("declared_example",), message, f"add `{missing[0]}: …`")
     if example is None and spec.restrictions:
-        what = "there is no `declared_example`, which restrictions change"
-        yield Diagnostic((), what, "give a node that meets every restriction")
+        message = "there is no `declared_example`, which restrictions change"
+        yield Diagnostic((), message, "give a node that meets every restriction")
 
 
 def _check_families(spec: Spec) -> Iterator[Diagnostic]:
     """A family has element types; a statement covers every family, or gives a reason."""
-    for index, one in enumerate(spec.families):
-        if not spec.types_of(one.id):
-            what = f"no element type belongs to the family `{one.id}`"
-            yield Diagnostic(("families", index, "id"), what)
     known = [family.id for family in spec.families]
+    for index, id_ in enumerate(known):
+        if not spec.types_of(id_):
+            message = f"no element type belongs to the family `{id_}`"
+            yield Diagnostic(("families", index, "id"), message)
     for index, case in enumerate(spec.cases):
         for family in case.not_for:
             yield from unknown(("cases", index, "not_for", family), family, known, "family")
     for section, index, entry in entries_with(spec, "not_for"):
         if section == "cases":
             continue  # a case is about every family
-        for family in (family.id for family in spec.families):
-            if (family in entry.families) == (family in entry.not_for):
-                stated = family in entry.families
-                what = (
-                    f"is stated for {family} and excused from it"
-                    if stated
-                    else f"leaves out {family}"
-                )
-                todo = (
-                    "remove one of the two"
-                    if stated
-                    else f"name it, or write not_for: {{{family}: why}}"
-                )
-                yield Diagnostic((section, index, "id"), f"`{entry.id}` {what}", todo)
+        way = (section, index, "id")
+        for family in known:
+            is_stated = family in entry.families
+            is_excused = family in entry.not_for
+            if is_stated and is_excused:
+                message = f"`{entry.id}` is stated for {family} and excused from it"
+                yield Diagnostic(way, message, "remove one of the two")
+            elif not is_stated and not is_excused:
+                message = f"`{entry.id}` leaves out {family}"
+                todo = f"name it, or write not_for: {{{family}: why}}"
+                yield Diagnostic(way, message, todo)
 
 
 def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
@@ -144,39 +156,41 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
-                what = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Diagnostic((section, index, "repaired", family), what, of_key=True)
+                message = f"it is not refuted for `{family}`, so there is nothing to repair"
+                yield Diagnostic((section, index, "repaired", family), message, of_key=True)
             elif family in entry.holds_for:
-                what = f"`{family}` is under `holds_for` and under `refuted_for`"
-                yield Diagnostic(way, what, "it is one or the other", of_key=True)
+                message = f"`{family}` is under `holds_for` and under `refuted_for`"
+                yield Diagnostic(way, message, "it is one or the other", of_key=True)
             elif family not in entry.families:
-                what = f"the constraint is not stated for the family `{family}`"
-                yield Diagnostic(way, what, "add it to `families`, or drop it here", of_key=True)
+                message = f"the constraint is not stated for the family `{family}`"
+                yield Diagnostic(way, message, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
-                what = (
+                message = (
                     f"it is refuted for `{family}`, and no condition is given under which it holds"
                 )
-                yield Diagnostic(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
+                yield Diagnostic(way, message, f"add to `repaired`: {{{family}: …}}", of_key=True)
 
 
 def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
     """Tensors and the result have entries, as many as the first tensor; scalars have a number."""
-    scalars, first = spec.signature.scalars, spec.operands[0].id
+    scalars = spec.signature.scalars
+    first = spec.operands[0].id
     for index, example in enumerate(spec.examples):
         types = [etype.id for etype in spec.types_of(example.family)]
         for position, type_ in enumerate(example.not_representable_in):
             way: Way = ("examples", index, "not_representable_in", position)
             yield from unknown(way, type_, types, f"element type of {example.family}")
-        wanted = len(example.values[first])
+        length = len(example.values[first])
         for name, value in example.values.items():
-            way, is_one = ("examples", index, name), isinstance(value, str)
-            if is_one and name not in scalars:
+            way = ("examples", index, name)
+            is_number = isinstance(value, str)
+            if is_number and name not in scalars:
                 yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-            elif not is_one and name in scalars:
+            elif not is_number and name in scalars:
                 yield Diagnostic(way, f"{name} is a scalar", "give one number")
-            elif not is_one and len(value) != wanted:
-                what = f"{first} has {wanted} entries, {name} has {len(value)}"
-                yield Diagnostic(way, what, f"the result has the shape of {first}")
+            elif not is_number and len(value) != length:
+                message = f"{first} has {length} entries, {name} has {len(value)}"
+                yield Diagnostic(way, message, f"the result has the shape of {first}")
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
@@ -204,7 +218,8 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
             for place, id_ in enumerate(getattr(part, "types", None) or ()):
                 way: Way = ("findings", index, "claim", position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
-        names = [finding.goal(part) for part in finding.theorems]
-        for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-            what = f"two theorems are called {name}"
-            yield Diagnostic(("findings", index, "claim"), what, "give them different ids")
+        counts = Counter(finding.goal(part) for part in finding.theorems)
+        for name, count in counts.items():
+            if count > 1:
+                message = f"two theorems are called {name}"
+                yield Diagnostic(("findings", index, "claim"), message, "give them different ids")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -28,54 +29,56 @@ def validate(model: type[_Model], document: Document) -> _Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        found = [
-            (details["type"] == "missing", *_placed(model, document, details))
-            for details in error.errors()
-            if not _follows(details)
-        ]
-        raise min(found, key=lambda one: one[:2])[2] from error
+        complaints: list[tuple[bool, Position, UserError]] = []
+        for details in error.errors():
+            if not _follows(details):
+                is_missing = details["type"] == "missing"
+                complaints.append((is_missing, *_placed(model, document, details)))
+        _, _, first = min(complaints, key=itemgetter(0, 1))
+        raise first from error
 
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
-    given = details["input"]
+    value = details["input"]
     least = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and isinstance(given, list) and len(given) >= least
+    return details["type"] == "too_short" and isinstance(value, list) and len(value) >= least
 
 
 def _placed(
     model: type[BaseModel], document: Document, details: ErrorDetails
 ) -> tuple[Position, UserError]:
     """The place of one complaint, and the message for it."""
-    sort, given, context = details["type"], details["input"], details.get("ctx", {})
+    sort = details["type"]
+    value = details["input"]
+    context = details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
     at = document.position(way)
     todo: str | None = None
     match sort:
         case "extra_forbidden" | "unexpected_keyword_argument":
             at = document.key_position(way)
-            what = f"the key `{way[-1]}` is not known here"
+            message = f"the key `{way[-1]}` is not known here"
             todo = _known_keys(model, document.data, way)
         case "missing":
-            what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
+            message = f"the key `{way[-1]}` is missing"
+            todo = f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
         case "literal_error":
-            at = document.key_position(way) if details["loc"][-1] == "[key]" else at
-            comma = "; inside { } a text with a comma needs quotes" if ")" in str(given) else ""
-            what, todo = (
-                f"`{_short(given)}` is not allowed here",
-                f"one of: {context['expected']}{comma}",
-            )
+            if details["loc"][-1] == "[key]":
+                at = document.key_position(way)
+            message = f"`{_short(value)}` is not allowed here"
+            todo = f"one of: {context['expected']}"
+            if ")" in str(value):  # the end of a text that YAML has split at its comma
+                todo += "; inside { } a text with a comma needs quotes"
         case "string_pattern_mismatch":
-            what, todo = (
-                f"`{_short(given)}` is not a valid name",
-                f"it must match {context['pattern']}",
-            )
+            message = f"`{_short(value)}` is not a valid name"
+            todo = f"it must match {context['pattern']}"
         case "value_error":
-            what = str(context["error"])
+            message = str(context["error"])
         case _:
-            what = f"{expected_value(details)}, this is {_sort_of(given)}"
-    return at, document.error(way, what, todo, at)
+            message = f"{expected_value(details)}, this is {_sort_of(value)}"
+    return at, document.error(way, message, todo, at)
 
 
 def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:
@@ -124,14 +127,15 @@ def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[Bas
     """The parts of a model that may be at a path; the indices of lists and the keys of mappings name none."""
     parts = [model]
     for key in way:
-        fields = [
-            field
-            for part in parts
-            for name, field in part.model_fields.items()
-            if key in (name, field.alias)
-        ]
-        if fields:
-            parts = [part for field in fields for part in _parts_of(field.annotation)]
+        inner: list[type[BaseModel]] = []
+        is_name = False
+        for part in parts:
+            for name, field in part.model_fields.items():
+                if key in (name, field.alias):
+                    is_name = True
+                    inner += _parts_of(field.annotation)
+        if is_name:
+            parts = inner
     return parts
 
 

@@ -37,18 +37,25 @@ class SourceText:
         words: list[str] = []
         self._lines: list[int] = []  # of each word
         for number, line in enumerate(lines, 1):
-            of_line = line.split()
-            words += of_line
-            self._lines += [number] * len(of_line)
+            words_of_line = line.split()
+            words += words_of_line
+            self._lines += [number] * len(words_of_line)
         self.words = " ".join(words)
-        self._starts = [0, *accumulate(len(word) + 1 for word in words)]
+        lengths = [len(word) + 1 for word in words]  # with the space behind it
+        self._starts = [0, *accumulate(lengths)]
 
-        headings = _HEADINGS.get(suffix, _plain)(lines)
+        find_headings = _HEADINGS.get(suffix, _plain)
+        headings = find_headings(lines)
         sections = []
         for index, (start, level) in enumerate(headings):
-            following = (line for line, other in headings[index + 1 :] if other <= level)
-            end = next(following, len(lines))
-            sections.append(Section(plain(lines[start]), start + 1, tuple(lines[start:end])))
+            # A section ends at the next heading that is not below its own.
+            end = len(lines)
+            for line_of_heading, other_level in headings[index + 1 :]:
+                if other_level <= level:
+                    end = line_of_heading
+                    break
+            title = plain(lines[start])
+            sections.append(Section(title, start + 1, tuple(lines[start:end])))
         self.sections = tuple(sections)
 
     def line(self, at: int) -> int:
@@ -58,12 +65,15 @@ class SourceText:
 
     def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
         """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
-        first, last = fold(words), fold(to or "")
+        first = fold(words)
+        last = fold(to or "")
         start = self.words.find(first, at)
         if start < 0:
             return -1, -1
-        end = self.words.find(last, start + len(first))
-        return (start, end + len(last)) if end >= 0 else (-1, -1)
+        start_of_last = self.words.find(last, start + len(first))
+        if start_of_last < 0:
+            return -1, -1
+        return start, start_of_last + len(last)
 
     def spans(self, title: str, quote: str) -> list[tuple[int, int]] | None:
         """Where a quotation begins and ends in sections of a title; None if there is no such section."""
@@ -74,8 +84,9 @@ class SourceText:
         spans = []
         start, end = self.find(quote, None, 0)
         while start >= 0:
-            first, last = self.line(start), self.line(end - 1)
-            if any(first in section and last in section for section in sections):
+            first_line = self.line(start)
+            last_line = self.line(end - 1)
+            if any(first_line in section and last_line in section for section in sections):
                 spans.append((start, end))
             start, end = self.find(quote, None, start + 1)
         return spans
@@ -91,20 +102,27 @@ _source_text = lru_cache(maxsize=64)(SourceText)
 
 def _markdown(lines: list[str]) -> list[tuple[int, int]]:
     """Line and level of each heading."""
-    marks = ((index, len(line) - len(line.lstrip("#"))) for index, line in enumerate(lines))
-    return [(index, level) for index, level in marks if level]
+    headings = []
+    for index, line in enumerate(lines):
+        level = len(line) - len(line.lstrip("#"))
+        if level:
+            headings.append((index, level))
+    return headings
 
 
 def _restructured(lines: list[str]) -> list[tuple[int, int]]:
     """In reStructuredText a title has a line below it, as long; bold words alone are one level lower."""
-    found = []
-    for index, line in enumerate(lines):
-        below = lines[index + 1].rstrip() if index + 1 < len(lines) else ""
-        if line.strip() and below and set(below) <= set("=-~") and len(below) >= len(line.rstrip()):
-            found.append((index, 1))
+    headings = []
+    following = [*lines[1:], ""]
+    for index, (line, below) in enumerate(zip(lines, following, strict=True)):
+        title = line.rstrip()
+        underline = below.rstrip()
+        is_underline = underline and set(underline) <= set("=-~")
+        if title and is_underline and len(underline) >= len(title):
+            headings.append((index, 1))
         elif re.fullmatch(r"\*\*[^*]+\*\*", line):
-            found.append((index, 2))
-    return found
+            headings.append((index, 2))
+    return headings
 
 
 def _plain(lines: list[str]) -> list[tuple[int, int]]:
@@ -113,9 +131,11 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
     headings = []
-    padded = ["", *(line.strip() for line in lines), ""]
-    for index, (above, line, below) in enumerate(zip(padded, padded[1:], padded[2:], strict=False)):
-        stands_alone = not above and not below
+    stripped = [line.strip() for line in lines]
+    above = ["", *stripped]
+    below = [*stripped[1:], ""]
+    for index, line in enumerate(stripped):
+        stands_alone = not above[index] and not below[index]
         is_short = 0 < len(line) <= 60
         is_title = not line.endswith(".") and "=" not in line
         if stands_alone and is_short and is_title:
@@ -134,4 +154,5 @@ def fold(text: str) -> str:
 
 def plain(text: str) -> str:
     """A text without marks of Markdown and HTML: headings, code, mathematics, anchors."""
-    return fold(_DECORATION.sub("", _TAG.sub("", text)).lstrip("# "))
+    without_tags = _TAG.sub("", text)
+    return fold(_DECORATION.sub("", without_tags).lstrip("# "))

@@ -30,8 +30,8 @@ class WrongEvaluator(Evaluator):
         """What the wrong operator returns."""
         if self._wrong.of is not None:
             return super().result(*values)
-        found: Value = self._answer(self.named(values))
-        return found
+        answer: Value = self._answer(self.named(values))
+        return answer
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
         return ((), self._answer) if name == self._wrong.of else super()._entry(name)
@@ -42,33 +42,36 @@ def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]
     domain = spec.domain_of(family)
     if domain is None:
         return []
-    conditions = [domain]
-    if spec.signature.second in names:
-        other = Name(spec.signature.second, Kind.ELEMENT)
-        first = spec.signature.ids[0]
-        conditions.append(
-            rewritten(
-                domain, lambda node: other if isinstance(node, Name) and node.id == first else None
-            )
-        )
-    return conditions
+    if spec.signature.second not in names:
+        return [domain]
+    first = spec.signature.ids[0]
+    second = Name(spec.signature.second, Kind.ELEMENT)
+
+    def of_second(node: Expr) -> Expr | None:
+        return second if isinstance(node, Name) and node.id == first else None
+
+    return [domain, rewritten(domain, of_second)]
 
 
 def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
     """Whether a property is false of its wrong operator for some samples, where its condition holds."""
-    etype, signature = spec.types_of(family)[0], spec.signature
-    ask = WrongEvaluator(spec, etype, spec.wrong_operator(entry.false_for))
-    second = any(
-        isinstance(node, Name) and node.id == signature.second for node in subtrees(entry.claim)
-    )
-    names = (*signature.ids, signature.second) if second else signature.ids
-    repaired = entry.repaired.get(etype.family)
-    conditions = [*domain_of_names(spec, etype.family, names), *([repaired] if repaired else [])]
+    etype = spec.types_of(family)[0]
+    signature = spec.signature
+    in_claim = {node.id for node in subtrees(entry.claim) if isinstance(node, Name)}
+    names = signature.ids
+    if signature.second in in_claim:
+        names = (*names, signature.second)
+    conditions = domain_of_names(spec, etype.family, names)
+    if etype.family in entry.repaired:
+        conditions.append(entry.repaired[etype.family])
+
     right = evaluator(spec, etype)
+    wrong = WrongEvaluator(spec, etype, spec.wrong_operator(entry.false_for))
     for numbers in sampled(etype, len(names)):
         environment = dict(zip(names, numbers, strict=True))
-        environment[signature.result.id] = ask.result(*numbers[: len(signature.ids)])
+        operands = numbers[: len(signature.ids)]
+        environment[signature.result.id] = wrong.result(*operands)
         applies = all(right(condition, environment) for condition in conditions)
-        if applies and not ask(entry.claim, environment):
+        if applies and not wrong(entry.claim, environment):
             return True
     return False

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.evaluate_table import ReadingName
 
 _BOOL = np.dtype(np.bool_)
-_FLOATS = frozenset(
-    map(np.dtype, ("f2", "f4", "f8"))
-)  # bfloat16 is not NumPy's own: kernels use its bits
+# bfloat16 is not NumPy's own: kernels use its bits.
+_FLOATS = frozenset(map(np.dtype, ("f2", "f4", "f8")))
 METHODS = frozenset({"view", "clip", "max", "min"})
 """The methods of arrays that have a meaning."""
 
@@ -42,7 +41,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(
         self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], has_axes: bool
     ) -> None:
-        self.run, self.memory, self.dtype, self.has_axes = run, memory, dtype, has_axes
+        self.run = run
+        self.memory = memory
+        self.dtype = dtype
+        self.has_axes = has_axes
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy asks which protocols there are
@@ -82,13 +84,18 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._reduce("min")
 
     def __array_ufunc__(
-        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,), **options: Any
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: Any,
+        out: Any = (None,),
+        **options: Any,
     ) -> SymbolicArray:
         """A ufunc: its name is looked up in the table."""
-        if method != "__call__" or options:
-            _refuse(
-                f"np.{ufunc.__name__} with {method if method != '__call__' else ', '.join(options)}"
-            )
+        if method != "__call__":
+            _refuse(f"np.{ufunc.__name__} with {method}")
+        if options:
+            _refuse(f"np.{ufunc.__name__} with {', '.join(options)}")
         return self._operation(ufunc.__name__, inputs, out[0])
 
     def __array_function__(
@@ -99,10 +106,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         named: Mapping[str, Any],
     ) -> Any:
         """A function of NumPy that is no ufunc."""
-        known: dict[Callable[..., Any], Callable[..., Any]] = {
-            np.copyto: lambda target, source: self._operation("copyto", [target, source], target),
-            np.clip: lambda a, l, m, out=None: self._operation("clip", [a, l, m], out),
-        }
+
+        def copyto(target: Any, source: Any) -> SymbolicArray:
+            return self._operation("copyto", [target, source], target)
+
+        def clip(a: Any, lower: Any, upper: Any, out: Any = None) -> SymbolicArray:
+            return self._operation("clip", [a, lower, upper], out)
+
+        known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
         if function not in known:
             _refuse(f"np.{function.__name__}")
         return known[function](*arguments, **named)
@@ -111,52 +122,57 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         """One entry, joined with the unknown result of the others."""
         if not self.has_axes:
             _refuse(f".{name}() of a scalar")
+        # In the samples, the result of the other entries is the other entry.
         others = self.run.any("rest", "element", self.memory.value.samples[::-1])
         return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
 
     def _operation(
         self, name: str, operands: Sequence[Any], out: SymbolicArray | None
     ) -> SymbolicArray:
-        elements = [o.dtype for o in operands if type(o) is SymbolicArray and o.dtype != _BOOL]
-        dtype = elements[0] if elements else _BOOL
-        values = [self._operand(o, dtype) for o in operands]
-        has_axes = any(type(o) is SymbolicArray and o.has_axes for o in operands)
+        arrays = [operand for operand in operands if type(operand) is SymbolicArray]
+        element_types = [array.dtype for array in arrays if array.dtype != _BOOL]
+        dtype = element_types[0] if element_types else _BOOL
+        values = [self._operand(operand, dtype) for operand in operands]
+        has_axes = any(array.has_axes for array in arrays)
         result = self._apply(name, values, dtype, has_axes=has_axes)
         return result if out is None else _store(out, result)
 
-    def _operand(self, given: Any, dtype: np.dtype[Any]) -> SymbolicValue:
-        if type(given) is SymbolicArray:
-            if given.dtype not in (dtype, _BOOL):
-                _refuse(f"{given.dtype} with {dtype} in one operation")
-            return given.memory.value
-        if isinstance(given, np.ndarray) and given.ndim:
+    def _operand(self, operand: Any, dtype: np.dtype[Any]) -> SymbolicValue:
+        if type(operand) is SymbolicArray:
+            if operand.dtype not in (dtype, _BOOL):
+                _refuse(f"{operand.dtype} with {dtype} in one operation")
+            return operand.memory.value
+        if isinstance(operand, np.ndarray) and operand.ndim:
             _refuse("an array of numbers")
-        if isinstance(given, (np.generic, np.ndarray)) and given.dtype != dtype:
-            _refuse(f"{given.dtype} with {dtype} in one operation")
-        if not isinstance(given, (np.generic, np.ndarray, int, float)) or dtype == _BOOL:
-            _refuse(f"an operand of type {type(given).__name__}")
-        if isinstance(given, float) and dtype.kind in "iu":  # NumPy would compute with floats
-            _refuse(f"{given} with {dtype} in one operation")
-        number = np.asarray(given, dtype)
-        return self.run.literal(int(number.view(f"u{dtype.itemsize}")))
+        if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype != dtype:
+            _refuse(f"{operand.dtype} with {dtype} in one operation")
+        if not isinstance(operand, (np.generic, np.ndarray, int, float)) or dtype == _BOOL:
+            _refuse(f"an operand of type {type(operand).__name__}")
+        if isinstance(operand, float) and dtype.kind in "iu":  # NumPy would compute with floats
+            _refuse(f"{operand} with {dtype} in one operation")
+        number = np.asarray(operand, dtype)
+        pattern = int(number.view(f"u{dtype.itemsize}"))
+        return self.run.literal(pattern)
 
     def _apply(
-        self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], *, has_axes: bool
+        self,
+        name: str,
+        values: Sequence[SymbolicValue],
+        dtype: np.dtype[Any],
+        *,
+        has_axes: bool,
     ) -> SymbolicArray:
         meaning = self.run.table.get(name)
-        wanted = (
-            [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []
-        )
-        if (
-            meaning is None
-            or not _fits(meaning.module, dtype)
-            or wanted != [v.kind for v in values]
-        ):
+        if meaning is None or not _fits(meaning.module, dtype):
             _refuse(f"np.{name} of {dtype}")
+        expected = [kind for name, kind in meaning.parameters if name not in CHOICES]
+        if expected != [value.kind for value in values]:
+            _refuse(f"np.{name} of {dtype}")
+
         how = _reading(dtype) if meaning.module in _READ else None
         result = self.run.apply(name, values, how)
-        of = _BOOL if meaning.kind == "mask" else dtype
-        return SymbolicArray(self.run, Memory(result), of, has_axes)
+        dtype_of_result = _BOOL if meaning.kind == "mask" else dtype
+        return SymbolicArray(self.run, Memory(result), dtype_of_result, has_axes)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.trace.symbolic_run import Bind
+from sonnx_clip.trace.symbolic_run import Bind, Branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +48,12 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
     return _without_unused(_tree(paths, 0, leaf, absent))[0]
 
 
-def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: str) -> Tree:
+def _tree(
+    paths: Sequence[Path],
+    at: int,
+    leaf: Callable[[Path], str],
+    absent: str,
+) -> Tree:
     if not paths:
         return absent
     first = paths[0]
@@ -59,10 +64,14 @@ def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: s
     if isinstance(step, Bind):
         assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
         return LetTree(step.name, step.text, _tree(paths, at + 1, leaf, absent))
-    ways = [
-        [p for p in paths if getattr(p.steps[at], "taken", None) is way] for way in (True, False)
-    ]
-    then, otherwise = (_tree(way, at + 1, leaf, absent) for way in ways)
+    taking: list[Path] = []
+    others: list[Path] = []
+    for path in paths:
+        branch = path.steps[at]
+        if isinstance(branch, Branch):
+            (taking if branch.taken else others).append(path)
+    then = _tree(taking, at + 1, leaf, absent)
+    otherwise = _tree(others, at + 1, leaf, absent)
     return then if then == otherwise else IfTree(step.condition, then, otherwise)
 
 
@@ -70,15 +79,14 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
     """The tree without variables that nothing uses, and all words in it."""
     match node:
         case LetTree(name=name, text=text, body=body):
-            rest, used = _without_unused(body)
-            return (
-                (LetTree(name, text, rest), used | _words_of(text))
-                if name in used
-                else (rest, used)
-            )
+            inner, used = _without_unused(body)
+            if name not in used:
+                return inner, used
+            return LetTree(name, text, inner), used | _words_of(text)
         case IfTree(condition=condition, then=then, otherwise=otherwise):
-            (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
-            return IfTree(condition, yes, no), of_yes | of_no | {condition}
+            yes, used_by_yes = _without_unused(then)
+            no, used_by_no = _without_unused(otherwise)
+            return IfTree(condition, yes, no), used_by_yes | used_by_no | {condition}
         case str():
             return node, _words_of(node)
 

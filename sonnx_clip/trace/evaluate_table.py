@@ -53,7 +53,10 @@ class PatternOrder:
         """What the symbols of the small language mean."""
         mask = self._bits(self.width)
         return {
-            "nan": self.nan, "lt": self.lt, "le": self.le, "eq": self.eq,
+            "nan": self.nan,
+            "lt": self.lt,
+            "le": self.le,
+            "eq": self.eq,
             "bw_and": lambda a, b: a & b,
             "bw_or": lambda a, b: a | b,
             "bw_xor": lambda a, b: a ^ b,
@@ -63,7 +66,7 @@ class PatternOrder:
             "if": np.where,
             "/\\": np.logical_and,
             "\\/": np.logical_or,
-        }  # fmt: skip
+        }
 
     def nan(self, a: Patterns) -> Masks:
         """Whether a pattern is a NaN."""
@@ -74,12 +77,14 @@ class PatternOrder:
 
     def lt(self, a: Patterns, b: Patterns) -> Masks:
         """Less than: false if one is NaN."""
-        less: Masks = np.less(self._keys(a), self._keys(b)) & ~(self.nan(a) | self.nan(b))
+        is_unordered = self.nan(a) | self.nan(b)
+        less: Masks = np.less(self._keys(a), self._keys(b)) & ~is_unordered
         return less
 
     def eq(self, a: Patterns, b: Patterns) -> Masks:
         """Equal: zeros of both signs are, a NaN is not equal to itself."""
-        same: Masks = np.equal(self._keys(a), self._keys(b)) & ~(self.nan(a) | self.nan(b))
+        is_unordered = self.nan(a) | self.nan(b)
+        same: Masks = np.equal(self._keys(a), self._keys(b)) & ~is_unordered
         return same
 
     def le(self, a: Patterns, b: Patterns) -> Masks:
@@ -89,9 +94,12 @@ class PatternOrder:
 
     def shift(self, a: Patterns, b: Patterns) -> Patterns:
         """Arithmetic shift right: copies of the uppermost bit are shifted in."""
-        count = np.minimum(b, np.uint64(self.width - 1))
-        filled = (a >> np.uint64(self.width - 1)) * ~(self._bits(self.width) >> count)
-        return (a >> count | filled) & self._bits(self.width)
+        mask = self._bits(self.width)
+        uppermost = np.uint64(self.width - 1)
+        count = np.minimum(b, uppermost)
+        sign = a >> uppermost
+        filled = sign * ~(mask >> count)
+        return (a >> count | filled) & mask
 
     def _bits(self, count: int) -> np.uint64:
         return np.uint64((1 << count) - 1)
@@ -111,7 +119,9 @@ class PatternOrder:
 def reading(name: ReadingName, etype: ElementType) -> PatternOrder:
     """One of the readings of an element type's patterns."""
     assert etype.width is not None
-    top = infinity(etype.bits) if name == "Float" and isinstance(etype.bits, FloatBits) else 0
+    top = 0
+    if name == "Float" and isinstance(etype.bits, FloatBits):
+        top = infinity(etype.bits)
     return PatternOrder(name, etype.width, top)
 
 
@@ -129,12 +139,16 @@ def evaluate(
         how: in which order patterns are read.
         others: the operations that it may apply in turn.
     """
-    names = (name for name, _ in meaning.parameters)
-    return _value(meaning.tree, dict(zip(names, arguments, strict=True)), how, others)
+    names = [name for name, _ in meaning.parameters]
+    environment = dict(zip(names, arguments, strict=True))
+    return _value(meaning.tree, environment, how, others)
 
 
 def _value(
-    tree: Node, environment: Mapping[str, Values], how: PatternOrder, others: Mapping[str, Meaning]
+    tree: Node,
+    environment: Mapping[str, Values],
+    how: PatternOrder,
+    others: Mapping[str, Meaning],
 ) -> Values:
     match tree:
         case FormulaVariable(id=name):
@@ -145,8 +159,6 @@ def _value(
         case Apply(function=name, arguments=parts):
             values = tuple([_value(part, environment, how, others) for part in parts])
             symbol = how.symbols.get(name)
-            return (
-                symbol(*values)
-                if symbol is not None
-                else evaluate(others[name], values, how, others)
-            )
+            if symbol is not None:
+                return symbol(*values)
+            return evaluate(others[name], values, how, others)

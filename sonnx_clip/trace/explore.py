@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.trace.evaluate_table import ReadingName
+    from sonnx_clip.trace.evaluate_table import Patterns, ReadingName
     from sonnx_clip.trace.numpy_meaning import ValueKind
     from sonnx_clip.trace.subject import Subject
     from sonnx_clip.trace.symbolic_run import Step
@@ -100,15 +100,21 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or writes to a foreign `x`.
     """
-    dtype, samples = dtype_of(run.etype), run.samples
+    dtype = dtype_of(run.etype)
+    samples = run.samples
+
+    def bound(name: str, bits: Patterns) -> SymbolicArray:
+        # Both entries of a sample are limited by the same bounds.
+        value = run.input(name, np.stack([bits, bits]))
+        return SymbolicArray(run, Memory(value), dtype, has_axes=False)
+
     x = run.input("x", samples.x)
-    lower, upper = (
-        SymbolicArray(run, Memory(run.input(name, np.stack([bits, bits]))), dtype, has_axes=False)
-        for name, bits in (("l", samples.lower), ("m", samples.upper))
-    )
+    lower = bound("l", samples.lower)
+    upper = bound("m", samples.upper)
     memory = Memory(x)
     entries = SymbolicArray(run, memory, dtype, has_axes=True)
-    out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, has_axes=True)
+    memory_of_out = memory if in_place else Memory(run.junk())
+    out = SymbolicArray(run, memory_of_out, dtype, has_axes=True)
     try:
         with np.errstate(all="ignore"):
             kernel, low, high = what.planner(run.etype)(lower, upper)
@@ -117,26 +123,33 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     except UserError:
         raise
     except (UntraceableError, Exception) as error:
-        raised = f"run on symbols, the kernel raises {type(error).__name__}: {error}"
-        said = str(error) if isinstance(error, UntraceableError) else raised
-        raise UserError(f"{run.etype.id}: {said}", _where(what, error), _SEEN) from error
+        message = f"run on symbols, the kernel raises {type(error).__name__}: {error}"
+        if isinstance(error, UntraceableError):
+            message = str(error)
+        raise UserError(f"{run.etype.id}: {message}", _where(what, error), _SEEN) from error
+
     if not in_place and entries.memory.value.text != x.text:
-        said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
+        code = kernel.__code__
         raise UserError(
-            said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH
+            f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`",
+            f"{code.co_filename}:{code.co_firstlineno}",
+            _SCRATCH,
         )
     column = int(np.flatnonzero(run.live)[0])
     return Path(
-        kernel.__name__,
-        tuple(run.steps),
-        out.memory.value.text,
-        {name: value.kind for name, value in run.free.items()},
-        {name: int(value.samples[0, column]) for name, value in run.free.items()},
+        kernel=kernel.__name__,
+        steps=tuple(run.steps),
+        result=out.memory.value.text,
+        free={name: value.kind for name, value in run.free.items()},
+        witness={name: int(value.samples[0, column]) for name, value in run.free.items()},
     )
 
 
 def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(what.files[0])
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if frame.filename in files:
+            return f"{frame.filename}:{frame.lineno}"
+    return str(what.files[0])

@@ -57,7 +57,8 @@ class Meaning:
     @property
     def head(self) -> str:
         """The operation with its parameters, for people."""
-        return f"{self.name}({', '.join(name.removeprefix('_') for name, _ in self.parameters)})"
+        names = [name.removeprefix("_") for name, _ in self.parameters]
+        return f"{self.name}({', '.join(names)})"
 
 
 CHOICES = frozenset({"tie", "low", "high", "free"})
@@ -71,33 +72,36 @@ def table() -> dict[str, Meaning]:
 
 @cache
 def _read(text: str) -> dict[str, Meaning]:
-    found: dict[str, Meaning] = {}
+    meanings: dict[str, Meaning] = {}
     for d in declarations(text):
         if "=" not in d.text.split() and d.form in _ABSTRACT:
             continue
-        if d.name in found:
+        if d.name in meanings:
             raise UserError(f"two operations are called {d.name}", PATH, "rename one")
-        found[d.name] = _meaning(d)
-    return found
+        meanings[d.name] = _meaning(d)
+    return meanings
 
 
 def _meaning(d: WhymlDeclaration) -> Meaning:
     match = _DEFINITION.fullmatch(d.statement)
     if match is None or d.form not in ("function", "predicate"):
-        what = f"module {d.module} holds a definition that is not read"
-        raise UserError(what, PATH, "write it like the others")
-    parameters = tuple(
-        (name, _sort(group["type"]))
-        for group in _PARAMETERS.finditer(match["parameters"])
-        for name in group["names"].split()
-    )
+        message = f"module {d.module} holds a definition that is not read"
+        raise UserError(message, PATH, "write it like the others")
+    parameters: list[tuple[str, ValueKind]] = []
+    for group in _PARAMETERS.finditer(match["parameters"]):
+        kind_of_group: ValueKind = "mask" if group["type"] == "bool" else "element"
+        parameters += [(name, kind_of_group) for name in group["names"].split()]
     try:
         tree = parse(match["body"])
     except FormulaError as error:
         raise UserError(f"{d.module}.{d.name}: {error}", PATH, "use the small language") from error
     kind: ValueKind = "element" if d.form == "function" else "mask"
-    return Meaning(d.module, d.name, parameters, kind, match["body"], d.comment, tree)
-
-
-def _sort(type_: str) -> ValueKind:
-    return "mask" if type_ == "bool" else "element"
+    return Meaning(
+        module=d.module,
+        name=d.name,
+        parameters=tuple(parameters),
+        kind=kind,
+        text=match["body"],
+        about=d.comment,
+        tree=tree,
+    )

@@ -36,11 +36,13 @@ class Subject:
     @cached_property
     def functions(self) -> tuple[FunctionType, ...]:
         """The functions that the modules define."""
-        found = (
-            f for module in self.modules for f in vars(module).values() if inspect.isfunction(f)
-        )
         names = {module.__name__ for module in self.modules}
-        return tuple(f for f in dict.fromkeys(found) if f.__module__ in names)
+        functions: dict[FunctionType, None] = {}
+        for module in self.modules:
+            for value in vars(module).values():
+                if inspect.isfunction(value) and value.__module__ in names:
+                    functions[value] = None
+        return tuple(functions)
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
@@ -49,19 +51,20 @@ class Subject:
 
     def planner(self, etype: ElementType) -> Callable[[Any, Any], Any]:
         """The planner of an element type; UserError if it has none."""
-        found = self.planners.get(dtype_of(etype))
-        if found is None:
-            what = f"{etype.id} has no NumPy kernel: it cannot be proved"
-            raise UserError(what, str(self.files[-1]), "add a planner for it to PLANNERS")
-        self.require_traced(found)
-        return found
+        planner = self.planners.get(dtype_of(etype))
+        if planner is None:
+            message = f"{etype.id} has no NumPy kernel: it cannot be proved"
+            raise UserError(message, str(self.files[-1]), "add a planner for it to PLANNERS")
+        self.require_traced(planner)
+        return planner
 
     def require_traced(self, function: Any) -> None:
         """UserError if a planner or kernel is not among `functions`."""
         if function not in self.functions:
             name = getattr(function, "__qualname__", repr(function))
-            what = f"{getattr(function, '__module__', None)}.{name} is planned or called, and is not traced"
-            raise UserError(what, str(self.files[-1]), "define it in the modules of the kernels")
+            module = getattr(function, "__module__", None)
+            message = f"{module}.{name} is planned or called, and is not traced"
+            raise UserError(message, str(self.files[-1]), "define it in the modules of the kernels")
 
 
 def subject() -> Subject:

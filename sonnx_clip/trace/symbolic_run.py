@@ -47,46 +47,72 @@ class Samples:
 
     def choose(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Samples:
         """Some of them."""
-        return Samples(self.index[keep], self.x[:, keep], self.lower[keep], self.upper[keep])
+        return Samples(
+            index=self.index[keep],
+            x=self.x[:, keep],
+            lower=self.lower[keep],
+            upper=self.upper[keep],
+        )
 
     def noise(self, number: int) -> Patterns:
         """Bits that look random, the same for a sample in every run, shape (n,)."""
-        mixed = (self.index + np.uint64(1)) * _HASH * np.uint64(2 * number + 1)
-        return (mixed ^ (mixed >> np.uint64(29))) * _HASH >> np.uint64(7)
+        # Multiplied and shifted as hash functions do; modulo 2^64.
+        mixed = (self.index + np.uint64(1)) * _HASH
+        mixed *= np.uint64(2 * number + 1)
+        folded = mixed ^ (mixed >> np.uint64(29))
+        return folded * _HASH >> np.uint64(7)
 
 
 @cache
 def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
-    bounds, entries = _bounds(etype), _entries(etype)
-    rows = [
-        (x, y, lower, upper)
-        for lower, upper in product(bounds, repeat=2)
-        for x, y in product((*entries, lower, upper), repeat=2)
-    ]
-    table = np.array(rows, np.uint64).T.copy()
-    table.flags.writeable = False
-    return Samples(np.arange(table.shape[1], dtype=np.uint64), table[:2], table[2], table[3])
+    # A few thousand decide which branches are followed; an obligation proves that no input takes another.
+    entries = _entries(etype)
+    rows: list[tuple[int, int, int, int]] = []
+    for lower, upper in product(_bounds(etype), repeat=2):
+        around = (*entries, lower, upper)
+        rows += [(x, y, lower, upper) for x, y in product(around, repeat=2)]
+    columns = np.array(rows, np.uint64).T.copy()
+    columns.flags.writeable = False
+    index = np.arange(len(rows), dtype=np.uint64)
+    return Samples(
+        index,
+        x=columns[:2],
+        lower=columns[2],
+        upper=columns[3],
+    )
 
 
 def _bounds(etype: ElementType) -> tuple[int, ...]:
     """Zeros, infinities, NaNs and numbers of both signs; of integers the extremes and their neighbours."""
     if not isinstance(etype.bits, FloatBits):
         return special_patterns(etype)[:8]
-    top, minus, nan = (
-        infinity(etype.bits),
-        sign_bit(etype.bits),
-        constant_pattern("nan", etype.bits),
+    top = infinity(etype.bits)
+    minus = sign_bit(etype.bits)
+    nan = constant_pattern("nan", etype.bits)
+    one = int(encode("1", etype))
+    two = int(encode("2", etype))
+    return (
+        0,
+        minus,
+        one,
+        two,
+        one | minus,
+        two | minus,
+        top,
+        top | minus,
+        nan,
+        nan | minus | 1,
     )
-    one, two = (int(encode(text, etype)) for text in ("1", "2"))
-    return (0, minus, one, two, one | minus, two | minus, top, top | minus, nan, nan | minus | 1)
 
 
 def _entries(etype: ElementType) -> tuple[int, ...]:
     if not isinstance(etype.bits, FloatBits):
         return special_patterns(etype)[2:4]
-    minus, nan = sign_bit(etype.bits), constant_pattern("nan", etype.bits)
-    return (0, minus, int(encode("3", etype)), nan, nan | minus | 1)
+    minus = sign_bit(etype.bits)
+    nan = constant_pattern("nan", etype.bits)
+    above_bounds = int(encode("3", etype))
+    return (0, minus, above_bounds, nan, nan | minus | 1)
 
 
 # --- One execution of a kernel on symbols: its steps, its branches, and the samples that take them ----------
@@ -152,7 +178,10 @@ class SymbolicRun:
     """
 
     def __init__(self, etype: ElementType, fork: Fork) -> None:
-        self.etype, self.table, self.fork, self.samples = etype, table(), fork, fork.samples
+        self.etype = etype
+        self.table = table()
+        self.fork = fork
+        self.samples = fork.samples
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
         self.taken: list[bool] = []
@@ -175,7 +204,8 @@ class SymbolicRun:
 
     def junk(self) -> SymbolicValue:
         """The content of unwritten memory."""
-        bits = self.samples.noise(len(self.free)) & np.uint64((1 << (self.etype.width or 0)) - 1)
+        mask = np.uint64((1 << (self.etype.width or 0)) - 1)
+        bits = self.samples.noise(len(self.free)) & mask
         return self.any("any", "element", np.stack([bits, bits]))
 
     def apply(
@@ -183,13 +213,17 @@ class SymbolicRun:
     ) -> SymbolicValue:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
-        given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
-        operands = tuple(value.samples for value in given)
-        samples = evaluate(meaning, operands, reading(how or "Unsigned", self.etype), self.table)
+        choices = [self._choice(choice, how) for choice in meaning.choices]
+        operands = [*arguments, *choices]
+        order = reading(how or "Unsigned", self.etype)
+        values = tuple(operand.samples for operand in operands)
+        samples = evaluate(meaning, values, order, self.table)
+
         self.clones.add((meaning.module, how))
-        words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
+        function = f"{clone_name(meaning.module, how)}.{name}"
+        application = " ".join([function, *(operand.text for operand in operands)])
         bound = self._name("b" if meaning.kind == "mask" else "t")
-        self.steps.append(Bind(bound, " ".join(words)))
+        self.steps.append(Bind(bound, application))
         return SymbolicValue(bound, meaning.kind, samples)
 
     def branch(self, condition: SymbolicValue) -> bool:
@@ -200,7 +234,8 @@ class SymbolicRun:
             decision = self.fork.decisions[len(self.taken)]
         else:
             yes = np.asarray(condition.samples[0], np.bool_)
-            true, false = self.live & yes, self.live & ~yes
+            true = self.live & yes
+            false = self.live & ~yes
             decision = bool(true.any())
             if decision and false.any():
                 self.forks.append(Fork((*self.taken, False), self.samples.choose(false)))
@@ -215,8 +250,10 @@ class SymbolicRun:
             return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
             return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))
-        one, other = (self.samples.noise(1000 + 2 * len(self.free) + i) for i in (0, 1))
-        return self.any(name, "mask", np.stack([one, other]) & np.uint64(1) == np.uint64(1))
+        # Numbers of their own, beyond those of `junk`: an entry and the other one choose independently.
+        number = 1000 + 2 * len(self.free)
+        noise = np.stack([self.samples.noise(number), self.samples.noise(number + 1)])
+        return self.any(name, "mask", noise & np.uint64(1) == np.uint64(1))
 
     def input(self, name: str, samples: Values) -> SymbolicValue:
         """An entry or a bound, under its own name."""

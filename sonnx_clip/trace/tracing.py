@@ -27,26 +27,39 @@ if TYPE_CHECKING:
 
 
 _PLAIN = (
-    ast.Expr, ast.Assign, ast.Return, ast.If, ast.Name, ast.Attribute, ast.Tuple, ast.Constant, ast.BoolOp,
-    ast.UnaryOp, ast.BinOp, ast.IfExp, ast.keyword, ast.Load, ast.Store, ast.boolop, ast.unaryop,
-    ast.operator, ast.arguments, ast.arg,
-)  # fmt: skip
+    ast.Expr,
+    ast.Assign,
+    ast.Return,
+    ast.If,
+    ast.Name,
+    ast.Attribute,
+    ast.Tuple,
+    ast.Constant,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.IfExp,
+    ast.keyword,
+    ast.Load,
+    ast.Store,
+    ast.boolop,
+    ast.unaryop,
+    ast.operator,
+    ast.arguments,
+    ast.arg,
+)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 
 def hidden(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
     for module, file in zip(what.modules, what.files, strict=True):
-        read = [
-            n
-            for n in ast.parse(file.read_text(encoding="utf-8")).body
-            if isinstance(n, ast.FunctionDef)
-        ]
-        for node in read:
-            yield from (
-                f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node)
-            )
-        places = {(node.name, node.lineno) for node in read}
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        written = [node for node in body if isinstance(node, ast.FunctionDef)]
+        for node in written:
+            for line, message in _Function(what, module).check(node):
+                yield f"{file}:{line}: {message}"
+        places = {(node.name, node.lineno) for node in written}
         for function in what.functions:
             name, line = function.__name__, function.__code__.co_firstlineno
             if function.__module__ == module.__name__ and (name, line) not in places:
@@ -66,24 +79,19 @@ class _Function:
             yield node.lineno, f"{node.name} has optional parameters"
         for statement in node.body:
             for part in ast.walk(statement):
-                if said := self._refused(part):
-                    yield getattr(part, "lineno", statement.lineno), said
+                message = self._refused(part)
+                if message:
+                    yield getattr(part, "lineno", statement.lineno), message
 
     def _refused(self, node: ast.AST) -> str:
         """Why a node is refused; empty if it is not."""
         match node:
             case ast.Compare(left=ast.Attribute(attr="dtype"), ops=[ast.In()]):
                 return ""
-            case ast.Compare(ops=ops, comparators=others):
-                known = all(
-                    isinstance(op, _COMPARISONS) or _is_none(o)
-                    for op, o in zip(ops, others, strict=True)
-                )
-                return (
-                    ""
-                    if known and len(ops) == 1
-                    else "a comparison other than <, <=, >, >=, ==, !="
-                )
+            case ast.Compare(ops=[sign, *more], comparators=[other, *_]):
+                known = isinstance(sign, _COMPARISONS) or _is_none(other)
+                is_allowed = known and not more
+                return "" if is_allowed else "a comparison other than <, <=, >, >=, ==, !="
             case ast.cmpop():
                 return ""
             case ast.Call():
@@ -96,28 +104,23 @@ class _Function:
                 return f".{name} of Python"
             case ast.Assign(targets=targets) if not all(_is_local(t) for t in targets):
                 return "an assignment to something other than a local name"
-        return (
-            ""
-            if isinstance(node, _PLAIN)
-            else f"{_said(node)}, which a run on symbols does not follow"
-        )
+        if isinstance(node, _PLAIN):
+            return ""
+        return f"{_said(node)}, which a run on symbols does not follow"
 
     def _call(self, node: ast.Call) -> str:
-        if extra := [k.arg or "**" for k in node.keywords if k.arg != "out"]:
-            return f"the argument {extra[0]}"
+        for keyword in node.keywords:
+            if keyword.arg != "out":
+                return f"the argument {keyword.arg or '**'}"
         match node.func:
             case ast.Name(id=name):
-                return (
-                    ""
-                    if self._is_traced(self._global(name))
-                    else f"a call of {name}, which is not traced"
-                )
+                traced = self._is_traced(self._global(name))
+                return "" if traced else f"a call of {name}, which is not traced"
             case ast.Attribute(value=ast.Name(id="np"), attr=name):
                 if self._global("np") is not np:
                     return "a call of np, which is not NumPy"
-                return (
-                    "" if name in table() else f"np.{name}, which has no meaning in why3/numpy.mlw"
-                )
+                known = name in table()
+                return "" if known else f"np.{name}, which has no meaning in why3/numpy.mlw"
             case ast.Attribute(value=ast.Attribute(attr="dtype"), attr="type"):
                 return ""
             case ast.Attribute(value=ast.Name(id=name), attr=attr) if inspect.ismodule(
@@ -126,26 +129,23 @@ class _Function:
                 traced = self._is_traced(getattr(self._global(name), attr, None))
                 return "" if traced else f"a call of {name}.{attr}, which is not traced"
             case ast.Attribute(attr=name):
-                return (
-                    "" if name in METHODS else f".{name}(), which has no meaning in why3/numpy.mlw"
-                )
+                known = name in METHODS
+                return "" if known else f".{name}(), which has no meaning in why3/numpy.mlw"
         return "a call of something other than a name"
 
     def _global(self, name: str) -> Any:
         return vars(self.module).get(name)
 
-    def _is_traced(self, found: Any) -> bool:
-        if isinstance(found, type):
-            return issubclass(found, tuple) and found.__module__ in {
-                m.__name__ for m in self.what.modules
-            }
-        return found in self.what.functions
+    def _is_traced(self, called: Any) -> bool:
+        if isinstance(called, type):
+            names = {module.__name__ for module in self.what.modules}
+            return issubclass(called, tuple) and called.__module__ in names
+        return called in self.what.functions
 
 
 def _is_local(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) or (
-        isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts)
-    )
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(part, ast.Name) for part in targets)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -174,15 +174,16 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see.
     """
-    if unseen := next(hidden(what), ""):
-        place, _, said = unseen.partition(": ")
-        raise UserError(f"the kernel cannot be proved: {said}", place, "write it without")
-    return tuple(
-        explore(what, etype, in_place=in_place)
-        for etype in etypes
-        if etype.width is not None
-        for in_place in (False, True)
-    )
+    unseen = next(hidden(what), "")
+    if unseen:
+        place, _, message = unseen.partition(": ")
+        raise UserError(f"the kernel cannot be proved: {message}", place, "write it without")
+    traced: list[Traced] = []
+    for etype in etypes:
+        if etype.width is not None:
+            traced.append(explore(what, etype, in_place=False))
+            traced.append(explore(what, etype, in_place=True))
+    return tuple(traced)
 
 
 @cache

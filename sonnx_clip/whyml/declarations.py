@@ -20,9 +20,8 @@ BEGIN: Final = frozenset({
     "let", "meta", "inductive", "coinductive", "exception", "scope", "end",
 })  # fmt: skip
 _MARKS: Final = frozenset({"rec", "ghost", "partial", "lemma", "function", "predicate", "constant"})
-_MARKED: Final = frozenset(
-    {"let", "val", "rec", "ghost", "partial", "lemma"}
-)  # marks stand behind these
+# Marks stand behind these.
+_MARKED: Final = frozenset({"let", "val", "rec", "ghost", "partial", "lemma"})
 _OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "try", "while", "for"})
 _CLOSE: Final = frozenset({")", "}", "]", "done", "end"})
 # Behind these words a formula or a program goes on, so that a `let` there belongs to it.
@@ -81,21 +80,22 @@ def declarations(text: str) -> tuple[WhymlDeclaration, ...]:
 def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
     read = tokens(text)
     every = read.tokens
-    found: list[WhymlDeclaration] = []
-    at, module = 0, ""
+    declared: list[WhymlDeclaration] = []
+    at = 0
+    module = ""
     while at < len(every):
         word = every[at].text
-        if word in _MODULE and at + 1 < len(every):
-            module, at = every[at + 1].text, at + 2
+        end = at + 1
+        if word in _MODULE and end < len(every):
+            module = every[end].text
+            end += 1
         elif word == "end":
-            module, at = "", at + 1
+            module = ""
         elif module and word in BEGIN:
             end = _end_of(every, at)
-            found.append(_declaration(read, module, every[at:end]))
-            at = end
-        else:
-            at += 1
-    return tuple(found)
+            declared.append(_declaration(read, module, every[at:end]))
+        at = end
+    return tuple(declared)
 
 
 def _end_of(every: Sequence[Why3Token], start: int) -> int:
@@ -105,39 +105,45 @@ def _end_of(every: Sequence[Why3Token], start: int) -> int:
         word = every[at].text
         if depth == 0 and word in BEGIN and _begins(every, start, at):
             return at
-        depth += (word in _OPEN) - (word in _CLOSE)
-        if depth < 0:
-            return at
+        if word in _OPEN:
+            depth += 1
+        elif word in _CLOSE:
+            depth -= 1
+            if depth < 0:  # the `end` of the module
+                return at
     return len(every)
 
 
 def _begins(every: Sequence[Why3Token], start: int, at: int) -> bool:
     """Whether the word at a place begins a declaration, and does not belong to the one from `start` on."""
-    first, before, word = every[start].text, every[at - 1], every[at].text
+    first = every[start].text
+    before = every[at - 1]
+    word = every[at].text
     if first in ("use", "clone"):
         return before.text not in ("with", ",")
     if first == "meta" and (at == start + 2 or before.text == ","):
         return False
     if word in _MARKS and before.text in _MARKED:
         return False
-    ended = before.text not in _GOES_ON if before.kind == "word" else before.kind != "operator"
-    return word != "let" or (ended and before.text not in ("(", "{", "[", ",", ";"))
+    if word != "let":
+        return True
+    # A `let` is a declaration too where no expression can go on.
+    if before.kind == "word":
+        return before.text not in _GOES_ON
+    return before.kind != "operator" and before.text not in ("(", "{", "[", ",", ";")
 
 
 def _declaration(read: Tokens, module: str, every: tuple[Why3Token, ...]) -> WhymlDeclaration:
+    count = len(every)
     at = 1
-    while every[at : at + 1] and every[at].text in (*_MARKS, "export", "import"):
+    while at < count and every[at].text in (*_MARKS, "export", "import"):
         at += 1
     behind = at + 1
-    while (
-        every[at:behind]
-        and every[at].text == "("
-        and every[behind - 1].text != ")"
-        and every[behind:]
-    ):
-        behind += 1  # an operator
+    if at < count and every[at].text == "(":  # an operator
+        while behind < count and every[behind - 1].text != ")":
+            behind += 1
     name = "".join(token.text for token in every[at:behind])
-    while every[behind : behind + 1] and every[behind].kind == "attribute":
+    while behind < count and every[behind].kind == "attribute":
         behind += 1
     return WhymlDeclaration(
         module=module,

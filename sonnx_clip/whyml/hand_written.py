@@ -56,27 +56,39 @@ def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
     for d in declared:
         shows = _SHOWS.search("".join(d.attributes))
         words = d.form.split()
-        if words[0] in ("goal", "lemma") or (words[0] == "let" and ("lemma" in words or shows)):
+        is_goal = words[0] in ("goal", "lemma")
+        is_program = words[0] == "let" and ("lemma" in words or shows)
+        if is_goal or is_program:
             shown = None if shows is None else tuple(shows[1].split(","))
             yield _obligation(path.stem, d, _types_of(d.module, declared), shown, ids)
 
 
 def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
     """The element types that the statements of a module are about, as a suffix of a title."""
-    own = [d for d in declared if d.module == module]
-    if any("ordered.Ordered" in d.text.split() for d in own):
+    of_module = [d for d in declared if d.module == module]
+    if any("ordered.Ordered" in d.text.split() for d in of_module):
         return ", for every ordered type"
-    used = [d.name for d in own if d.form.startswith("use") and " as " not in d.text]
-    elements = [name.removeprefix("elements.") for name in used if name.startswith("elements.")]
-    if elements:
-        return ", for the reals" if elements[0] == "Real" else f", for {elements[0].lower()}"
-    found = next(filter(None, (_types_of(name, declared) for name in used)), "")
-    abstract = any(d.text == "type t" for d in own)
-    return found or (", for every element type" if abstract else "")
+    used = [d.name for d in of_module if d.form.startswith("use") and " as " not in d.text]
+    for name in used:
+        package, _, element = name.partition(".")
+        if package == "elements":
+            return ", for the reals" if element == "Real" else f", for {element.lower()}"
+
+    # A module of the same file may name the type for it.
+    for name in used:
+        types = _types_of(name, declared)
+        if types:
+            return types
+    is_abstract = any(d.text == "type t" for d in of_module)
+    return ", for every element type" if is_abstract else ""
 
 
 def _obligation(
-    stem: str, d: WhymlDeclaration, types: str, shown: tuple[str, ...] | None, ids: frozenset[str]
+    stem: str,
+    d: WhymlDeclaration,
+    types: str,
+    shown: tuple[str, ...] | None,
+    ids: frozenset[str],
 ) -> Obligation:
     file = f"why3/{stem}.mlw"
     where = f"{file} ({d.module}.{d.name})"
@@ -84,28 +96,37 @@ def _obligation(
         raise UserError(
             "the goal does not say what it shows", where, "add [@shows:ID,…] after its name"
         )
-    if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
-        raise UserError(
-            f"the goal shows {unknown[0]}, which is not in spec/clip.yaml", where, "correct the id"
-        )
+    for id_ in shown:
+        if id_ not in ids and id_ != "smoke":
+            message = f"the goal shows {id_}, which is not in spec/clip.yaml"
+            raise UserError(message, where, "correct the id")
     if d.name.startswith("smoke_") != (shown == ("smoke",)):
-        what = "a smoke goal, and no other, has a name that begins with smoke_"
-        raise UserError(what, where, "rename the goal, or correct what it shows")
+        message = "a smoke goal, and no other, has a name that begins with smoke_"
+        raise UserError(message, where, "rename the goal, or correct what it shows")
     form = d.form.split()
-    kind: Kind = "refinement" if form[0] == "let" and "lemma" not in form else "theorem"
+    is_program = form[0] == "let"
+    kind: Kind = "refinement" if is_program and "lemma" not in form else "theorem"
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
     elif not d.comment:
-        what = "the goal has no comment that states it"
-        raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
+        message = "the goal has no comment that states it"
+        raise UserError(message, where, "write it before the goal, (** as a sentence. *)")
     elif kind == "refinement" and "ghost" not in form:
         title = f"{d.name.replace('_', ' ')} keeps its contract{types}"
     else:
-        text = _QUOTED.sub(r"\1", d.comment.split(". ")[0]).removesuffix(".")
+        first_sentence, *_ = d.comment.split(". ")
+        text = _QUOTED.sub(r"\1", first_sentence).removesuffix(".")
         title = f"{text[:1].lower()}{text[1:]}{types}"
-    goal = f"{d.name}'vc" if form[0] == "let" else d.name
     return Obligation(
-        f"{stem}.{d.name}", kind, stem, shown, title, file, d.module, goal, d.statement
+        id=f"{stem}.{d.name}",
+        kind=kind,
+        subject=stem,
+        shows=shown,
+        title=title,
+        file=file,
+        theory=d.module,
+        goal=f"{d.name}'vc" if is_program else d.name,  # as Why3 calls the goal of a program
+        statement=d.statement,
     )
 
 
@@ -142,25 +163,26 @@ class Directive:
     @property
     def symbol(self) -> str | None:
         """The symbol whose printing a ``syntax`` defines; None for another directive."""
-        return (
-            self.names[1] if self.word == "syntax" and len(self.names) == 2 and self.text else None
-        )
+        if self.word != "syntax" or len(self.names) != 2 or not self.text:
+            return None
+        _, symbol = self.names
+        return symbol
 
 
 def directives(text: str) -> Iterator[Directive]:
     """The directives of a driver, in their order; what opens and closes a module is none."""
     module = ""
     for line in text.splitlines():
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             continue
-        word, names = found["word"], tuple(found["names"].split())
+        word, names = match["word"], tuple(match["names"].split())
         if word in ("theory", "module") and names:
             module = names[0]
         elif word == "end":
             module = ""
         else:
             rest, said = (
-                " ".join(part.split()) for part in (found["rest"], line.strip()[len(word) :])
+                " ".join(part.split()) for part in (match["rest"], line.strip()[len(word) :])
             )
-            yield Directive(module, word, names, found["text"], rest, said)
+            yield Directive(module, word, names, match["text"], rest, said)
