@@ -45,8 +45,8 @@ def c_files(
         latitude=latitudes,
         ranks=_RANKS,
         layouts=layouts,
-        zeros=[one for one in latitudes if one.accepts == OTHER_ZERO],
-        nans=[one for one in latitudes if one.accepts != OTHER_ZERO],
+        zeros=[latitude for latitude in latitudes if latitude.accepts == OTHER_ZERO],
+        nans=[latitude for latitude in latitudes if latitude.accepts != OTHER_ZERO],
     )
     yield f"{prefix}_vectors.h", common.encode()
     for suite in suites:
@@ -96,7 +96,12 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
     """The variables of the header of a type."""
     etype = suite.etype
     form = etype.bits
-    sign, inf = (sign_bit(form), infinity(form)) if isinstance(form, FloatBits) else (0, 0)
+    sign = 0
+    inf = 0
+    if isinstance(form, FloatBits):
+        sign = sign_bit(form)
+        inf = infinity(form)
+
     columns = [_hex(column.tolist(), etype) for column in suite.columns.values()]
     numbers = zip(*columns, suite.also.tolist(), strict=True)
     vectors = []
@@ -120,9 +125,14 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
 
 def _table_fields(table: GrantedTable, etype: ElementType) -> dict[str, list[Any]]:
     """The arrays of a table: first those of bits, then its flags and classes."""
-    parts = {key: part.ravel().tolist() for key, part in table.parts.items()}
-    fields = {key: _hex(part, etype) for key, part in parts.items() if key not in NUMBERS}
-    return fields | {key: parts[key] for key in NUMBERS}
+    fields: dict[str, list[Any]] = {}
+    for key, part in table.parts.items():
+        if key not in NUMBERS:
+            fields[key] = _hex(part.ravel().tolist(), etype)
+    # The members of the struct are in this order, whatever that of the parts is.
+    for key in NUMBERS:
+        fields[key] = table.parts[key].ravel().tolist()
+    return fields
 
 
 def _hex(values: Sequence[int], etype: ElementType) -> list[str]:

@@ -38,7 +38,8 @@ def folded(expr: Expr, family: str) -> Folded:
 def _identical(expr: Expr, left: Expr, right: Expr, family: str) -> Folded:
     """Whether two elements are identical; that they are equal, where they have one zero and no NaN."""
     if family != "float":
-        left, right = (_without_sign_of_zero(side) for side in (left, right))
+        left = _without_sign_of_zero(left)
+        right = _without_sign_of_zero(right)
     if left == right:
         return True
     if isinstance(left, tree.Number) and {left.text, getattr(right, "text", "")} == {"0", "-0"}:

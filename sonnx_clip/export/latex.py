@@ -44,7 +44,9 @@ class LatexPrinter(Printing):
 
     def comparison(self, expr: tree.Compare) -> Piece:
         """A comparison; of floats, with their index."""
-        sign = _SIGNS[expr.operator] + (self.index if expr.kind is tree.Kind.ELEMENT else "")
+        sign = _SIGNS[expr.operator]
+        if expr.kind is tree.Kind.ELEMENT:
+            sign += self.index
         return self.filled(infix(_COMPARISON, sign, "alone"), expr.left, expr.right)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
@@ -70,9 +72,8 @@ class LatexPrinter(Printing):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Number(text=text):
                 sign = "-" if text.startswith("-") else ""
-                return _PRIMARY, sign + _CONSTANTS.get(
-                    text.removeprefix("-"), text.removeprefix("-")
-                )
+                name = text.removeprefix("-")
+                return _PRIMARY, sign + _CONSTANTS.get(name, name)
             case tree.Every(body=body):
                 return _PRIMARY, rf"(\forall i \colon {self.show(body)})"
             case _:
@@ -85,27 +86,29 @@ def without(expr: Expr, holds: Sequence[Expr]) -> Expr:
     def shorter(node: Expr) -> Expr | None:
         if not isinstance(node, tree.Connective) or node.operator != "and":
             return None
-        return node.right if node.left in holds else node.left if node.right in holds else None
+        if node.left in holds:
+            return node.right
+        return node.left if node.right in holds else None
 
     return tree.rewritten(expr, shorter)
 
 
 def written_out(spec: Spec, expr: Expr) -> Expr:
     """An expression with what it uses in place of its name."""
+    conditions = {case.id: case.when for case in spec.cases}
+    conditions |= {klass.id: klass.when for klass in spec.classes}
 
     def body(node: Expr) -> Expr | None:
         if not isinstance(node, tree.Use):
             return None
-        whens = {case.id: case.when for case in spec.cases} | {
-            one.id: one.when for one in spec.classes
-        }
-        if node.id in whens:
-            return written_out(spec, whens[node.id])
+        if node.id in conditions:
+            return written_out(spec, conditions[node.id])
         definition = spec.definition(node.id)
-        given = dict(zip(definition.parameters, node.arguments, strict=True))
-        inner = tree.rewritten(
-            definition.is_, lambda name: given.get(name.id) if isinstance(name, tree.Name) else None
-        )
-        return written_out(spec, inner)
+        arguments = dict(zip(definition.parameters, node.arguments, strict=True))
+
+        def argument(name: Expr) -> Expr | None:
+            return arguments.get(name.id) if isinstance(name, tree.Name) else None
+
+        return written_out(spec, tree.rewritten(definition.is_, argument))
 
     return tree.rewritten(expr, body)

@@ -10,6 +10,7 @@ This needs onnx.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,31 +96,32 @@ class Directory:
         """Add a data set."""
         dtype = numpy_type(self.etype)
         values = [operand.view(dtype) for operand in data.operands]
-        if self.count == 0:
+        if self.count == 0:  # the model has the shapes of the first data set
             model = _model(self.operator, self.etype, self.form, values)
             self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
+
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
-        names = self.operator.signature.parameters
-        inputs = zip(names, values[: _inputs(self.operator, self.form)], strict=False)
-        for number, (name, value) in enumerate(inputs):
-            self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
+        input_count = _inputs(self.operator, self.form)
+        names = self.operator.signature.parameters[:input_count]
+        for number, name in enumerate(names):
+            self.files[f"{folder}/input_{number}.pb"] = _tensor(values[number], name)
         self.files[f"{folder}/output_0.pb"] = _tensor(data.due.view(dtype), "y")
 
     @property
     def fields(self) -> dict[str, Any]:
         """Its entry in the manifest."""
-        form = {
-            "bounds": self.form.bounds,
-            "shape": self.form.shape,
-            "rank": self.form.rank,
-            "opset": self.form.opset,
-        }
+        form = self.form
         return {
             "directory": self.folder,
             "type": self.etype,
             "about": self.about,
-            "form": form,
+            "form": {
+                "bounds": form.bounds,
+                "shape": form.shape,
+                "rank": form.rank,
+                "opset": form.opset,
+            },
             "data_sets": self.count,
             "two_answers": self.two_answers,
         }
@@ -135,30 +137,34 @@ def directory_files(
     """
     op_type = operator.spec.operator
     known = {suite.etype.id: opsets_of_node(op_type, suite.etype) for suite in suites}
-    every = sorted(set().union(*known.values()))
+    opsets = sorted(set().union(*known.values()))
     if newest is None:
-        newest = _default_opset(operator, suites[0].etype.id, every)
-    elif newest not in every:
+        newest = _default_opset(operator, suites[0].etype.id, opsets)
+    elif newest not in opsets:
         message = f"the installed onnx has no operator set {newest} with this {op_type}"
-        todo = f"choose one from {every[0]} to {every[-1]}"
+        todo = f"choose one from {opsets[0]} to {opsets[-1]}"
         raise UserError(message, "--opset", todo)
+
     directories: list[Directory] = []
     for suite in suites:
-        opsets = [opset for opset in known[suite.etype.id] if opset <= newest]
-        if not opsets:
-            message = f"{op_type} has no {suite.etype.id} up to operator set {newest}"
-            raise UserError(message, "--opset", f"choose {known[suite.etype.id][0]} or more")
-        directories += _of_type(suite, choice, opsets)
+        type_id = suite.etype.id
+        opsets_of_type = [opset for opset in known[type_id] if opset <= newest]
+        if not opsets_of_type:
+            message = f"{op_type} has no {type_id} up to operator set {newest}"
+            raise UserError(message, "--opset", f"choose {known[type_id][0]} or more")
+        directories += _of_type(suite, choice, opsets_of_type)
+
     files: dict[str, bytes] = {}
     for directory in directories:
         files.update(directory.files)
-    return files, {
+    fields = {
         "onnx": onnx.__version__,
         "newest_opset": newest,
         "runner": _RUNNER,
         "types": [{"type": suite.etype.id} for suite in suites],
         "directories": [directory.fields for directory in directories],
     }
+    return files, fields
 
 
 def _of_type(suite: TypeSuite, choice: Choice, opsets: Sequence[int]) -> Iterator[Directory]:
@@ -229,11 +235,12 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
 
 def _forms(operator: Operator, opsets: Iterable[int]) -> list[ModelForm]:
     """The forms that ONNX's checker accepts: it requires a shape of every input."""
-    every = every_form(operator.signature, opsets, (True,))
-    # A second tensor is broadcast as a scalar.
-    return [
-        form for form in every if form.shape != "no rank" and form.given != "operands of one shape"
-    ]
+    forms = []
+    for form in every_form(operator.signature, opsets, (True,)):
+        is_broadcast = form.given != "operands of one shape"  # a second tensor, as a scalar
+        if form.shape != "no rank" and is_broadcast:
+            forms.append(form)
+    return forms
 
 
 def _ordinary(rank: int, opset: int) -> ModelForm:
@@ -252,22 +259,27 @@ def _model(
 ) -> onnx.ModelProto:
     """The model of a form for operands of these shapes; it has the values of constants."""
     signature = operator.signature
-    count = _inputs(operator, form)
+    input_count = _inputs(operator, form)
     shapes = {}
-    for name, value in zip(signature.parameters[:count], values, strict=False):
-        dimensions = "ABCD"[: value.ndim] if form.shape == "symbolic" else map(str, value.shape)
-        shapes[name] = f"[{', '.join(dimensions)}]" if value.ndim else ""
+    for name, value in zip(signature.parameters[:input_count], values, strict=False):
+        if value.ndim == 0:
+            shapes[name] = ""
+        elif form.shape == "symbolic":
+            shapes[name] = f"[{', '.join('ABCD'[: value.ndim])}]"
+        else:
+            shapes[name] = f"[{', '.join(map(str, value.shape))}]"
     text = model_text(etype, form.opset, shapes, f"y = {signature.op_type}({signature.call})")
     model: onnx.ModelProto = onnx.parser.parse_model(text)
-    for name, value in zip(signature.parameters[count:], values[count:], strict=True):
-        constant = numpy_helper.from_array(value, name)
+
+    constants = zip(signature.parameters[input_count:], values[input_count:], strict=True)
+    for name, value in constants:
         if form.bounds == "initializers":
-            model.graph.initializer.append(constant)
+            model.graph.initializer.append(numpy_helper.from_array(value, name))
         else:
-            made = onnx.helper.make_node(
-                "Constant", [], [name], value=numpy_helper.from_array(value)
-            )
-            model.graph.node.insert(0, made)
+            # Before the node of the operator: ONNX requires nodes in topological order.
+            tensor = numpy_helper.from_array(value)
+            node = onnx.helper.make_node("Constant", [], [name], value=tensor)
+            model.graph.node.insert(0, node)
     return model
 
 
@@ -294,17 +306,17 @@ def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     scalars = operands[suite.operator.tensors :]
     # One row for each vector; the rows are empty where there are no scalars.
     choices = np.array(scalars, due.dtype).reshape(len(scalars), len(due)).T
-    also = _has_two_answers(suite.operator, suite.also)
-    class_ids = np.array([vector["class"] for vector in suite.vectors])
-    for id_ in suite.classes:
-        of_class = np.flatnonzero(class_ids == id_)
-        directory = Directory(suite, id_, id_, _ordinary(1, opset))
-        directory.two_answers = bool(also[of_class].any())
-        by_choice: dict[tuple[int, ...], list[int]] = {}
-        for row in of_class.tolist():
-            choice = tuple(choices[row].tolist())
-            by_choice.setdefault(choice, []).append(row)
-        for choice, rows in by_choice.items():
+
+    rows_of_class: dict[str, dict[tuple[int, ...], list[int]]] = {id_: {} for id_ in suite.classes}
+    for row, vector in enumerate(suite.vectors):
+        choice = tuple(choices[row].tolist())
+        rows_of_class[vector["class"]].setdefault(choice, []).append(row)
+
+    two_answers = _has_two_answers(suite.operator, suite.also)
+    for class_id, rows_of_choice in rows_of_class.items():
+        directory = Directory(suite, class_id, class_id, _ordinary(1, opset))
+        for choice, rows in rows_of_choice.items():
+            directory.two_answers |= bool(two_answers[rows].any())
             values = [tensor[rows] for tensor in tensors]
             values += [np.array(scalar, due.dtype) for scalar in choice]
             directory.add(_DataSet(tuple(values), due[rows]))
@@ -332,13 +344,17 @@ def _subject(suite: TypeSuite, call: SuiteCall, x: Array) -> str | None:
     if suite.tables[call.table].id == USED:
         return "bounds_in_use"
     if call.layout is not PLAIN:
+        # A file of a tensor has its entries one behind the other, from its start.
         is_tensor = x.flags.c_contiguous and x.flags.aligned and call.layout.id != "offset"
         return "layouts" if is_tensor else None
-    size = len(suite.tables[0].pool)
-    if (call.table, call.length, call.start) == (0, size, 0):
+
+    is_special = call.table == 0
+    if is_special and call.length == len(suite.tables[0].pool) and call.start == 0:
         return "bounds" if suite.operator.scalars else "special_values"
-    is_longest = (call.length, call.pair) == (LONG, 0)  # one pair: these are the largest files
-    return "lengths" if call.length in _SHORT or is_longest else None
+    if call.length in _SHORT:
+        return "lengths"
+    # Of one pair alone: these are the largest files.
+    return "lengths" if call.length == LONG and call.pair == 0 else None
 
 
 def _of_used_constants(suite: TypeSuite, opset: int) -> Iterator[Directory]:
@@ -355,15 +371,16 @@ def _of_used_constants(suite: TypeSuite, opset: int) -> Iterator[Directory]:
 def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     """The data of a call; for a value that has two answers the next value of the pool is taken."""
     table = suite.tables[call.table]
-    entries = suite.entries(call)
-    has_two_answers = _has_two_answers(suite.operator, table.also[call.pair])
-    with_one_answer = np.flatnonzero(~has_two_answers)
-    next_ = np.searchsorted(with_one_answer, entries) % len(with_one_answer)
-    entries = with_one_answer[next_]
-    tensors = [call.layout.arrange(values[entries]) for values in (table.pool, *table.beside)]
+    two_answers = _has_two_answers(suite.operator, table.also[call.pair])
+    with_one_answer = np.flatnonzero(~two_answers)
+    nearest = np.searchsorted(with_one_answer, suite.entries(call))
+    entries = with_one_answer[nearest % len(with_one_answer)]
+
+    arrange = call.layout.arrange
+    operands = [arrange(values[entries]) for values in (table.pool, *table.beside)]
+    operands += _scalars(table, call.pair)
     results = table.results[call.pair]
-    due = call.layout.arrange(results[entries])
-    return _DataSet((*tensors, *_scalars(table, call.pair)), due)
+    return _DataSet(tuple(operands), arrange(results[entries]))
 
 
 def _scalars(table: GrantedTable, pair: int) -> Iterator[Array]:
@@ -377,20 +394,21 @@ def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
 
     Of several tensors, those behind the first are broadcast, and have the values of the witnesses of classes.
     """
-    operator, etype = suite.operator, suite.etype
+    operator = suite.operator
+    etype = suite.etype
     table = suite.tables[0]
     if operator.tensors == 1:
         # These reach every class, and are the first of the table.
         return table, range(len(covering_rows(etype, 0, operator)))
-    choices = []
+
+    choices: dict[tuple[int, ...], None] = {}
     for klass in operator.spec.classes_of(etype.family):
         _, *texts = klass.inhabited_by.texts().values()
-        choices.append([int(encode(text, etype)) for text in texts])
-    distinct = list(dict.fromkeys(map(tuple, choices)))
-    columns = np.array(distinct, table.pool.dtype).T
+        choices[tuple(int(encode(text, etype)) for text in texts)] = None
+    columns = np.array(list(choices), table.pool.dtype).T
     scalars = [np.ascontiguousarray(column) for column in columns]
-    values = np.unique(table.pool)
-    broadcast = granted_table(operator, etype, "broadcast", [values], scalars)
+    pool = np.unique(table.pool)
+    broadcast = granted_table(operator, etype, "broadcast", [pool], scalars)
     return broadcast, range(broadcast.count)
 
 
@@ -400,29 +418,31 @@ def _of_form(
     """The directories of a form: one where all operands are inputs, else one for each choice of scalars."""
     bounds = form.bounds.lower().replace(" ", "_")
     shape = form.shape.replace(" ", "_")
-    of_form = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
+    form_name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
     by_name: dict[str, Directory] = {}
     for row in rows:
-        name = of_form if form.bounds == "inputs" else f"{of_form}_bounds{row}"
+        name = form_name if form.bounds == "inputs" else f"{form_name}_bounds{row}"
         if name not in by_name:
             by_name[name] = Directory(suite, name, "form", form)
         two_answers = _has_two_answers(suite.operator, table.also[row])
-        for places in _places(table, form.rank, row, np.flatnonzero(~two_answers)):
+        with_one_answer = np.flatnonzero(~two_answers)
+        for places in _places(table, form.rank, row, with_one_answer):
             x = table.pool[places]
             due = table.results[row][places]
-            by_name[name].add(_DataSet((x, *_scalars(table, row)), due))
+            data = _DataSet((x, *_scalars(table, row)), due)
+            by_name[name].add(data)
     yield from by_name.values()
 
 
-def _places(table: GrantedTable, rank: int, pair: int, every: Array) -> Iterator[Array]:
-    """Places in the pool, as arrays of a rank: every one of these; at rank 0 a value of each class."""
+def _places(table: GrantedTable, rank: int, pair: int, allowed: Array) -> Iterator[Array]:
+    """Places in the pool, as arrays of a rank: all allowed ones; at rank 0 one of each class."""
     if rank == 0:
-        classes = table.classes[pair][every]
+        classes = table.classes[pair][allowed]
         _, firsts = np.unique(classes, return_index=True)
         for first in firsts:
-            yield np.asarray(every[first])
+            yield np.asarray(allowed[first])
         return
-    twos = (2,) * (rank - 1)
     size = len(table.pool)  # of the whole pool: one shape for all data sets
-    last = -(-size // 2 ** (rank - 1))
-    yield np.resize(every, (*twos, last))
+    twos = (2,) * (rank - 1)
+    last = math.ceil(size / math.prod(twos))
+    yield np.resize(allowed, (*twos, last))

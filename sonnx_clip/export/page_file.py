@@ -136,10 +136,12 @@ class PageFile(Part):
     def constraints_of(self, id_: FamilyId, tensor: str) -> dict[Id, Number]:
         """The constraints of a tensor that are stated in a family, and their numbers."""
         numbers = self.tags_of(id_).constraints.get(tensor, {})
-        stated = {entry: self.constraints[entry].families for entry in numbers}
-        return {
-            entry: number for entry, number in numbers.items() if id_ in (stated[entry] or (id_,))
-        }
+        stated = {}
+        for entry, number in numbers.items():
+            families = self.constraints[entry].families  # none: all families
+            if not families or id_ in families:
+                stated[entry] = number
+        return stated
 
 
 class CommonText(Part):
@@ -190,59 +192,74 @@ def read_page_file(spec: Spec) -> PageFile:
     if not path.is_file():
         raise UserError(f"{spec.operator} has no page", spec.file, f"add the file {name}")
     file = validate(PageFile, read_document(path)[0])
-    known_families = {family.id for family in spec.families}
+
+    families = {family.id for family in spec.families}
     tensors = {*spec.signature.ids, spec.signature.result.id}
-    stated = {r.id for r in spec.restrictions if r.id not in file.constraints}
+    latitude = {entry.id for entry in spec.latitude}
+    restrictions = {entry.id for entry in spec.restrictions}
     _require_ids("operands", tensors, file.operands, name)
-    _require_ids("latitude", {latitude.id for latitude in spec.latitude}, file.latitude, name)
-    _require_ids("restrictions", stated, file.restrictions, name)
-    _require_ids("families", known_families, known_families | file.families.keys(), name)
+    _require_ids("latitude", latitude, file.latitude, name)
+    # A restriction that is stated as a constraint of a tensor has its text there.
+    _require_ids("restrictions", restrictions - file.constraints.keys(), file.restrictions, name)
+    _require_ids("families", families, families | file.families.keys(), name)
     for family in spec.families:
-        if file.of_family(family.id).tags is None and file.tags is None:
-            raise UserError(f"the family {family.id} has no `tags`", name, "add `tags`")
-        constraints = file.tags_of(family.id).constraints
-        _require_ids("tags", tensors, constraints, name)
-        for entries in constraints.values():
-            _require_ids("constraints", set(entries), file.constraints.keys() & entries, name)
-        if spec.domain_of(family.id) and "domain" not in file.constraints:
-            raise UserError(
-                "`constraints` lacks domain", name, "state where the operator is defined"
-            )
-        if family.id == "float" and spec.latitude and not file.tags_of("float").latitude:
-            raise UserError("`tags` lacks latitude", name, "add its number")
+        _require_texts_of_family(spec, file, family.id, name)
+
     for entry, constraint in file.constraints.items():
         if constraint.statement is None:
-            spec.constraint(entry)
+            spec.constraint(entry)  # raises UserError for an unknown id
     for id_ in file.corrects:
         spec.entry("findings", id_)
     return file
 
 
-def _require_ids(key: str, ids: Iterable[str], given: Iterable[str], name: str) -> None:
+def _require_texts_of_family(spec: Spec, file: PageFile, family: FamilyId, name: str) -> None:
+    """UserError unless the page file has the tags and constraints that a family needs."""
+    if file.of_family(family).tags is None and file.tags is None:
+        raise UserError(f"the family {family} has no `tags`", name, "add `tags`")
+    tags = file.tags_of(family)
+    tensors = {*spec.signature.ids, spec.signature.result.id}
+    _require_ids("tags", tensors, tags.constraints, name)
+    for entries in tags.constraints.values():
+        known = file.constraints.keys() & entries
+        _require_ids("constraints", entries, known, name)
+    if spec.domain_of(family) and "domain" not in file.constraints:
+        todo = "state where the operator is defined"
+        raise UserError("`constraints` lacks domain", name, todo)
+    if family == "float" and spec.latitude and not tags.latitude:
+        raise UserError("`tags` lacks latitude", name, "add its number")
+
+
+def _require_ids(key: str, required: Iterable[str], present: Iterable[str], name: str) -> None:
     """UserError unless a key of the page file has exactly these ids."""
-    ids, given = set(ids), set(given)
-    for id_ in sorted(ids ^ given):
-        raise UserError(f"`{key}` {'lacks' if id_ in ids else 'has an unknown'} {id_}", name)
+    required = set(required)
+    for id_ in sorted(required.symmetric_difference(present)):
+        problem = "lacks" if id_ in required else "has an unknown"
+        raise UserError(f"`{key}` {problem} {id_}", name)
 
 
 def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
     """Every tag of the page: of restrictions, which all families share, then family by family."""
     for id_ in file.restrictions:
         yield Tag(id_, "all", "restriction", (id_,))
+
     proved = {constraint.id for constraint in spec.constraints}
-    proved |= {restriction.id for restriction in spec.restrictions}
+    proved.update(restriction.id for restriction in spec.restrictions)
     for family in families_of(spec):
         start = f"E_{spec.operator.upper()}_{family.upper()}"
         tags = file.tags_of(family)
         cases = tuple(case.id for case in spec.cases if family not in case.not_for)
         yield Tag(f"{start}_FUNC_{tags.function}", family, "function", cases)
         if tags.latitude and family == "float":
-            open_ = tuple(one.id for one in spec.latitude)
-            yield Tag(f"{start}_FUNC_{tags.latitude}", family, "latitude", open_)
+            latitudes = tuple(latitude.id for latitude in spec.latitude)
+            yield Tag(f"{start}_FUNC_{tags.latitude}", family, "latitude", latitudes)
+
         for tensor in tags.constraints:
-            for entry, number in file.constraints_of(family, tensor).items():
+            constraints = file.constraints_of(family, tensor)
+            for entry, number in constraints.items():
+                tag = f"{start}_CONSTR_{tensor}_{number}"
                 entries = (entry,) if entry in proved else ()
-                yield Tag(f"{start}_CONSTR_{tensor}_{number}", family, "constraint", entries)
+                yield Tag(tag, family, "constraint", entries)
 
 
 def families_of(spec: Spec) -> Sequence[FamilyId]:

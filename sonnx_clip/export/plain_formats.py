@@ -33,12 +33,17 @@ def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
             "tables": np.array([table.id for table in suite.tables]),
         }
         for table in suite.tables:
-            arrays |= {f"{table.id}_{key}": part for key, part in table.parts.items()}
-        arrays["call_table"] = np.array([call.table for call in suite.calls], np.uint8)
-        arrays["call_layout"] = np.array([call.layout.id for call in suite.calls])
-        for key in ("pair", "length", "start"):
-            values = [getattr(call, key) for call in suite.calls]
-            arrays[f"call_{key}"] = np.array(values, np.int64)
+            for key, part in table.parts.items():
+                arrays[f"{table.id}_{key}"] = part
+
+        calls = suite.calls
+        arrays |= {
+            "call_table": np.array([call.table for call in calls], np.uint8),
+            "call_layout": np.array([call.layout.id for call in calls]),
+            "call_pair": np.array([call.pair for call in calls], np.int64),
+            "call_length": np.array([call.length for call in calls], np.int64),
+            "call_start": np.array([call.start for call in calls], np.int64),
+        }
         content = io.BytesIO()
         np.savez_compressed(content, allow_pickle=False, **arrays)
         yield f"{suite.etype.id}.npz", content.getvalue()

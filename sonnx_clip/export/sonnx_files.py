@@ -48,65 +48,81 @@ def sonnx_files(
     spec = operator.spec
     file = read_page_file(spec)
     obligations = rendered_obligations() if is_rendered(spec) else render_theories(spec).obligations
-    shown = known(build, spec, obligations) if build else {}
-    statuses = [(o, shown[o.id].status if o.id in shown else None) for o in obligations]
+    outcomes = known(build, spec, obligations) if build else {}
+    statuses: list[tuple[Obligation, Status | None]] = []
+    for obligation in obligations:
+        outcome = outcomes.get(obligation.id)
+        statuses.append((obligation, outcome.status if outcome else None))
+
     trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
-    rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
+    results, *_ = results_of(spec, Path("build"))
     traced = trace.render(
         spec=spec,
         version=sonnx_clip.__version__,
-        rows=rows,
-        record=(results_of(spec, Path("build"))[0] / RECORD).as_posix(),
+        rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)],
+        record=(results / RECORD).as_posix(),
         has_kernels=is_rendered(spec),
     )
     files = {page_path(spec): page_text(spec).encode()}
-    if [operand.role for operand in spec.signature.operands] == _ROLES_OF_CASES:
+    roles = [operand.role for operand in spec.signature.operands]
+    if roles == _ROLES_OF_CASES:
         path = f"verification/{spec.signature.function}/cases.py"
         files[path] = _cases(spec, file, suites).encode()
-    return files | {"trace.md": traced.encode()}
+    files["trace.md"] = traced.encode()
+    return files
 
 
 def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
     """The module of cases for the group's driver."""
+    vectors = {}
+    for suite in suites:
+        if suite.etype.id != _NO_NUMPY_TYPE:
+            vectors[suite.etype.id] = _rows(suite)
     template = templates("sonnx_clip.export").get_template("sonnx_cases.py.j2")
     return template.render(
         spec=spec,
         version=sonnx_clip.__version__,
         opset=file.onnx.version,
-        vectors={one.etype.id: _rows(one) for one in suites if one.etype.id != _NO_NUMPY_TYPE},
+        vectors=vectors,
         examples=_examples(spec, file),
         conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
         results=[case.result_text for case in spec.cases],
     )
 
 
-def _rows(one: TypeSuite) -> Iterator[str]:
+def _rows(suite: TypeSuite) -> Iterator[str]:
     """The vectors of a type as rows of the cases: class, bits, and what else is acceptable (1, 2 or both)."""
-    for vector, also in zip(one.vectors, one.also.tolist(), strict=True):
-        numbers = ", ".join(vector[key] for key in vector_keys(one.operator))
-        granted_ = [g for g in granted(one.operator) if also & g.flag]
-        acceptable = {1 + (g.accepts == ANY_NAN) for g in granted_}
-        yield f'"{vector["class"]}", {numbers}, {sum(acceptable)}'
+    keys = vector_keys(suite.operator)
+    latitudes = granted(suite.operator)
+    for vector, also in zip(suite.vectors, suite.also.tolist(), strict=True):
+        acceptable = 0  # OTHER_ZERO = 1 and ANY_NAN = 2 of the written module
+        for latitude in latitudes:
+            if also & latitude.flag:
+                acceptable |= 2 if latitude.accepts == ANY_NAN else 1
+        numbers = ", ".join(vector[key] for key in keys)
+        yield f'"{vector["class"]}", {numbers}, {acceptable}'
 
 
 def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
-
-    def python(numbers: Sequence[str]) -> str:
-        if isinstance(numbers, str):
-            return _IN_PYTHON.get(numbers, numbers)
-        return f"[{', '.join(_IN_PYTHON.get(of, of) for of in numbers)}]"
-
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
         etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
         for example in examples_of(spec, file, family):
             operands = example.operands.values()
-            numbers = [python(operand) for operand in (*operands, example.result)]
+            numbers = [_in_python(operand) for operand in (*operands, example.result)]
             for etype in etypes:
                 with suppress(UserError):  # where the type lacks a number
                     encoded(operands, etype)
                     yield (etype.id, *numbers)
+
+
+def _in_python(numbers: str | Sequence[str]) -> str:
+    """A scalar or the entries of a tensor as an expression."""
+    if isinstance(numbers, str):
+        return _IN_PYTHON.get(numbers, numbers)
+    entries = [_IN_PYTHON.get(number, number) for number in numbers]
+    return f"[{', '.join(entries)}]"
 
 
 def _traced(
@@ -114,27 +130,35 @@ def _traced(
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
-    of_family = [suite for suite in suites if suite.etype.id in types]
-    classes = [klass.id for klass in spec.classes if klass.case in tag.entries]
-    ids = {*tag.entries, *classes}
-    subjects = types | {"restrictions"}
-    found = [status for o, status in obligations if o.subject in subjects and ids & set(o.shows)]
-    counts = Counter(status for status in found if status)
-    proofs = [f"{len(found)}"]
-    proofs += [f"{count} {status}" for status, count in counts.items()]
+    suites_of_family = [suite for suite in suites if suite.etype.id in types]
     functions = []
     if tag.zone == "function" and is_rendered(spec):
-        functions = [f"sonnx_clip_{suite.etype.id}" for suite in of_family]
-    findings = [id_ for id_, about in file.corrects.items() if about in tag.entries]
-    vectors = _vectors_of(tag, of_family)
+        functions = [f"sonnx_clip_{suite.etype.id}" for suite in suites_of_family]
+    findings = [id_ for id_, entry in file.corrects.items() if entry in tag.entries]
+    vectors = _vectors_of(tag, suites_of_family)
     return {
         "tag": tag.id,
         "entries": ", ".join(tag.entries) or "none",
-        "obligations": ", ".join(proofs) if found else "none",
+        "obligations": _proofs_of(spec, tag, types | {"restrictions"}, obligations),
         "vectors": f"{vectors:,}" if vectors else "none",
         "c": ", ".join(functions) or "none",
         "findings": ", ".join(findings) or "none",
     }
+
+
+def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligations) -> str:
+    """How many obligations show an entry of a tag, or a class of it, and how many have which status."""
+    ids = set(tag.entries)
+    ids.update(klass.id for klass in spec.classes if klass.case in tag.entries)
+    counts: Counter[Status | None] = Counter()
+    for obligation, status in obligations:
+        if obligation.subject in subjects and ids & set(obligation.shows):
+            counts[status] += 1
+    if not counts:
+        return "none"
+    parts = [f"{counts.total()}"]
+    parts += [f"{count} {status}" for status, count in counts.items() if status]
+    return ", ".join(parts)
 
 
 def _vectors_of(tag: Tag, suites: Sequence[TypeSuite]) -> int:

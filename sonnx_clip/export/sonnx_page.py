@@ -73,9 +73,10 @@ class _Family:
         self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
         self.is_signed_alone = not any(type_.startswith("uint") for type_ in self.types)
         self.heading = ", ".join([id_] * len(spec.signature.operands))
-        self.restrictions = [
-            r for r in spec.restrictions if r.id in file.restrictions and id_ in r.families
-        ]
+        self.restrictions = []
+        for restriction in spec.restrictions:
+            if restriction.id in file.restrictions and id_ in restriction.families:
+                self.restrictions.append(restriction)
         self.latitude = spec.latitude if id_ == "float" else ()
 
     @property
@@ -93,22 +94,23 @@ class _Family:
     @property
     def links(self) -> dict[str, str]:
         """The tags that dispositions of errors name in braces."""
-        found = {"{function}": self.tag("function")}
+        links = {"{function}": self.tag("function")}
         if self.latitude:
-            found["{latitude}"] = self.tag("latitude")
+            links["{latitude}"] = self.tag("latitude")
         for tensor in self.file.operands:
             for entry, number in self.file.constraints_of(self.id, tensor).items():
-                found.setdefault(f"{{{entry}}}", f"{self.start}_CONSTR_{tensor}_{number}")
-        return found
+                links.setdefault(f"{{{entry}}}", f"{self.start}_CONSTR_{tensor}_{number}")
+        return links
 
     def tag(self, zone: str) -> str:
         """The tag of the function or of the latitude."""
         return f"{self.start}_FUNC_{getattr(self.tags, zone)}"
 
-    def accepts(self, one: Latitude) -> str:
+    def accepts(self, latitude: Latitude) -> str:
         """Which other results a latitude accepts, less what holds wherever it applies."""
-        holds = conjuncts(written_out(self.spec, one.when))
-        return self.show(without(written_out(self.spec, one.accepts), holds))
+        holds = conjuncts(written_out(self.spec, latitude.when))
+        accepted = written_out(self.spec, latitude.accepts)
+        return self.show(without(accepted, holds))
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -183,32 +185,42 @@ class _Family:
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
-        numbers = {name: self.file.constraints_of(self.id, name) for name in self.file.operands}
-        for entry, tag in numbers[tensor].items():
-            at = next(name for name in numbers if entry in numbers[name])
-            stated = self.file.constraints[entry]
-            statement, rationale = (
-                (stated.statement, "") if stated.statement else self._printed(entry)
-            )
+        tags: dict[str, dict[str, str]] = {}
+        for name in self.file.operands:
+            numbers = self.file.constraints_of(self.id, name).items()
+            tags[name] = {
+                entry: f"{self.start}_CONSTR_{name}_{number}" for entry, number in numbers
+            }
+
+        for entry, tag in tags[tensor].items():
+            first = next(name for name in tags if entry in tags[name])
+            constraint = self.file.constraints[entry]
+            statement, rationale = constraint.statement, ""
+            if not statement:
+                statement, rationale = self._printed(entry)
             yield {
-                "tag": f"{self.start}_CONSTR_{tensor}_{tag}", "title": stated.title,
-                "at": at if at != tensor else None, "first": f"{self.start}_CONSTR_{at}_{numbers[at][entry]}",
-                "statement": statement, "rationale": rationale,
-                "of_function": not stated.statement and bool(self.latitude),  # more than Y conforms
-            }  # fmt: skip
+                "tag": tag,
+                "title": constraint.title,
+                "at": first if first != tensor else None,
+                "first": tags[first][entry],
+                "statement": statement,
+                "rationale": rationale,
+                # With latitude more than Y conforms: the constraint is of the function alone.
+                "of_function": not constraint.statement and bool(self.latitude),
+            }
 
     def _printed(self, entry: str) -> tuple[str, str]:
         """The condition of a constraint, and why it is restricted, if it is."""
-        found = self.spec.constraint(entry)
-        if self.id not in found.refuted_for:
-            return f"${self.show(found.holds)}$.", ""
-        where = f"if ${self.show(found.repaired[self.id])}$, then "
-        numbers = found.refuted_for[self.id].texts().items()
-        shown = ", ".join(f"${name} = {number(text, self.id)}$" for name, text in numbers)
-        return (
-            f"{where}${self.show(found.holds)}$.",
-            f"elsewhere it does not hold, for example for {shown}.",
-        )
+        constraint = self.spec.constraint(entry)
+        holds = self.show(constraint.holds)
+        if self.id not in constraint.refuted_for:
+            return f"${holds}$.", ""
+
+        where = self.show(constraint.repaired[self.id])
+        counterexample = constraint.refuted_for[self.id].texts().items()
+        numbers = [f"${name} = {number(text, self.id)}$" for name, text in counterexample]
+        rationale = f"elsewhere it does not hold, for example for {', '.join(numbers)}."
+        return f"if ${where}$, then ${holds}$.", rationale
 
     @property
     def examples(self) -> Iterator[WorkedExample]:
@@ -224,31 +236,32 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[Worked
     """The worked examples with computed results: of the YAML, then further ones of the page file."""
     etype = spec.element_type(SHOWN_IN[family])
     evaluate = evaluator(spec, etype)
-    given: list[Mapping[str, Entries]] = [e.values for e in spec.examples if e.family == family]
-    given += [example.operands for example in file.of_family(family).examples]
+    examples: list[Mapping[str, Entries]] = []
+    examples += [example.values for example in spec.examples if example.family == family]
+    examples += [example.operands for example in file.of_family(family).examples]
     for example in file.examples:
         with suppress(UserError):  # where the family lacks a number
             encoded(example.operands.values(), etype)
-            given.append(example.operands)
-    for values in given:
+            examples.append(example.operands)
+
+    for values in examples:
         operands = {name: values[name] for name in spec.signature.ids}
+        numbers = encoded(operands.values(), etype)
         length = len(operands[spec.signature.operands[0].id])
-        columns = [
-            operand if isinstance(operand, list) else [operand] * length
-            for operand in encoded(operands.values(), etype)
-        ]
+        columns = [column if isinstance(column, list) else [column] * length for column in numbers]
         results = [evaluate.result(*entries) for entries in zip(*columns, strict=True)]
-        yield WorkedExample(operands, tuple(show(value, etype) for value in results))
+        yield WorkedExample(operands, tuple(show(result, etype) for result in results))
 
 
 def encoded(operands: Iterable[Entries], etype: ElementType) -> list[Any]:
     """Entries of tensors and numbers of scalars; UserError where the type lacks a number."""
-    return [
-        encode(operand, etype)
-        if isinstance(operand, str)
-        else [encode(entry, etype) for entry in operand]
-        for operand in operands
-    ]
+    values: list[Any] = []
+    for operand in operands:
+        if isinstance(operand, str):
+            values.append(encode(operand, etype))
+        else:
+            values.append([encode(entry, etype) for entry in operand])
+    return values
 
 
 def _in_latex(operand: Entries, family: str) -> str:
@@ -257,15 +270,16 @@ def _in_latex(operand: Entries, family: str) -> str:
 
 def row(numbers: Sequence[str], family: str) -> str:
     """A tensor of one dimension."""
-    return (
-        rf"\begin{{bmatrix}} {' & '.join(number(one, family) for one in numbers)} \end{{bmatrix}}"
-    )
+    entries = " & ".join(number(text, family) for text in numbers)
+    return rf"\begin{{bmatrix}} {entries} \end{{bmatrix}}"
 
 
 def number(text: str, family: str) -> str:
     """A number in LaTeX; of floats, zeros and infinities with their sign."""
-    sign, name = ("-", text[1:]) if text.startswith("-") else ("", text)
+    sign = "-" if text.startswith("-") else ""
+    name = text.removeprefix("-")
     if name == "nan":
         return r"\text{NaN}"
-    plus = "+" if family == "float" and name in {"0", "inf"} and not sign else ""
-    return (sign or plus) + (r"\infty" if name == "inf" else name)
+    if family == "float" and name in {"0", "inf"} and not sign:
+        sign = "+"
+    return sign + (r"\infty" if name == "inf" else name)

@@ -187,6 +187,8 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
     pools = together(special, operator.tensors)
     wide_pools = _wide_pools(etype, operator.tensors)
     wide_scalars = covering_scalars(etype, _WIDE_BOUNDS, operator)
+
+    # Calls name a table by its place in this list.
     tables = [
         granted_table(operator, etype, SPECIAL, pools, chosen_bounds(etype, operator)),
         granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
@@ -272,12 +274,12 @@ def _wide_values(etype: ElementType) -> Array:
         return np.arange(256, dtype=bits)
     divisor = 4 if etype.family == "float" else 1
     lowest = 0 if etype.id.startswith("u") else -_EVERYDAY
-    everyday = []
+    patterns = list(special_patterns(etype))
     for n in range(lowest, _EVERYDAY + 1):
         text = f"{n / divisor:g}"
-        everyday.append(int(encode(text, etype)))
-    random = np.random.PCG64(_SEED).random_raw(_RANDOM).astype(bits)
-    patterns = [*special_patterns(etype), *everyday, *random.tolist()]
+        patterns.append(int(encode(text, etype)))
+    random = np.random.PCG64(_SEED).random_raw(_RANDOM)
+    patterns += random.astype(bits).tolist()
     distinct = list(dict.fromkeys(patterns))
     return np.array(distinct, bits)
 

@@ -110,23 +110,35 @@ def _vectors(
     operator: Operator, suites: Sequence[TypeSuite], form: Literal["npz", "c-header", "json"]
 ) -> _Content:
     """The vectors, tables and calls in a format that is not ONNX's."""
-    counts: list[dict[str, Any]] = []
+    types: list[dict[str, Any]] = []
+    vectors = 0
+    calls = 0
     for suite in suites:
-        vectors, calls = len(suite.vectors), len(suite.calls)
-        counts.append({"type": suite.etype.id, "vectors": vectors, "calls": calls})
+        vectors += len(suite.vectors)
+        calls += len(suite.calls)
+        fields = {
+            "type": suite.etype.id,
+            "vectors": len(suite.vectors),
+            "calls": len(suite.calls),
+        }
+        if form == "c-header":
+            fields["compile"] = compile_line(operator.spec, suite.etype)
+        types.append(fields)
+
     layouts = [layout_fields(layout) for layout in LAYOUTS]
-    tables = [table.id for table in suites[0].tables]
-    fields = {"compare": _COMPARE, "layouts": layouts, "tables": tables, "types": counts}
     if form == "c-header":
         files = c_files(operator, suites, layouts)
-        for count, suite in zip(counts, suites, strict=True):
-            count["compile"] = compile_line(operator.spec, suite.etype)
     elif form == "npz":
         files = npz_files(suites)
     else:
         files = json_files(operator, suites)
-    vectors, calls = (sum(count[key] for count in counts) for key in ("vectors", "calls"))
-    return _Content(dict(files), fields, f"{vectors:,} vectors and {calls:,} calls")
+    manifest = {
+        "compare": _COMPARE,
+        "layouts": layouts,
+        "tables": [table.id for table in suites[0].tables],
+        "types": types,
+    }
+    return _Content(dict(files), manifest, f"{vectors:,} vectors and {calls:,} calls")
 
 
 def _manifest(
@@ -239,10 +251,9 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         temporary.chmod(0o755)
         temporary.rename(place)  # POSIX: replaces an empty folder, and nothing else
     except OSError as error:
-        what = f"it cannot be written: {error.strerror}"
-        raise UserError(
-            what, str(folder), "check the folder's permissions, or write elsewhere"
-        ) from error
+        message = f"it cannot be written: {error.strerror}"
+        todo = "check the folder's permissions, or write elsewhere"
+        raise UserError(message, str(folder), todo) from error
     finally:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
