@@ -270,11 +270,19 @@ def _context_lines(found: Records) -> list[tuple[str, str, str, str, Basis | Non
 
 def _contexts_in_words(report: Report) -> str:
     """How many contexts are wrong, in which types, and how much was compared."""
-    contexts = [context for one in report.types for context in one.contexts]
-    types = " and ".join(one.type for one in report.types if one.contexts)
-    compared = sum(context.compared for context in contexts)
-    wrong = f"{failing_contexts(report)} of {counted(len(contexts), 'context')} of {types} wrong"
-    return f"{report.runtime_version}: {wrong}; {compared:,} results compared" if contexts else ""
+    types = []
+    contexts = 0
+    compared = 0
+    for of_type in report.types:
+        if of_type.contexts:
+            types.append(of_type.type)
+            contexts += len(of_type.contexts)
+            compared += sum(context.compared for context in of_type.contexts)
+    if not types:
+        return ""
+    number = f"{failing_contexts(report)} of {counted(contexts, 'context')}"
+    wrong = f"{number} of {' and '.join(types)} wrong"
+    return f"{report.runtime_version}: {wrong}; {compared:,} results compared"
 
 
 def _counts(sorts: Iterable[str], separator: str) -> str:

@@ -118,14 +118,15 @@ def clip_in_c() -> Clip | None:
     return in_c
 
 
-def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
+def _on_vectors(records: Records, clip: Clip, who: str) -> tuple[Status, str]:
     count = 0
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
-        for vector in found.vectors[dtype.name]:
+        for vector in records.vectors[dtype.name]:
             x, low, high, due = (np.array(int(vector[key], 16), bits) for key in _KEYS)
-            got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
-            if not (got.view(bits) == due).all():
+            entries = np.full(_LENGTH, x, bits)
+            result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
+            if not (result.view(bits) == due).all():
                 return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"
             count += 1
     return "met", f"{who} are right on {count:,} vectors"
@@ -138,10 +139,17 @@ def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     }
     if not tried:
         return "not checked", "tools/setup.sh, the list of tried versions, is missing"
-    used = {name: found[0] for name in tried if (found := _NUMBERS.search(versions.get(name, "")))}
-    if untried := [f"{name} {v}" for name, v in used.items() if v not in tried[name]]:
+    used = []
+    untried = []
+    for name, known in tried.items():
+        version = _NUMBERS.search(versions.get(name, ""))
+        if version is not None:
+            used.append(f"{name} {version[0]}")
+            if version[0] not in known:
+                untried.append(used[-1])
+    if untried:
         return "not met", f"not tried: {', '.join(untried)}"
-    return "met", ", ".join(f"{name} {version}" for name, version in used.items())
+    return "met", ", ".join(used)
 
 
 def packages() -> tuple[Status, str]:
@@ -149,17 +157,16 @@ def packages() -> tuple[Status, str]:
     locked = locked_packages()
     if not locked:
         return "not checked", "requirements.lock is missing"
-    there: dict[str, str] = {}
+    installed: dict[str, str] = {}
     for name in locked:
         with suppress(metadata.PackageNotFoundError):
-            there[name] = metadata.version(name)
-    if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
-        number = counted(len(other), "package")
-        return "not met", f"{number} differing from requirements.lock, first {other[0]}"
-    return (
-        "met",
-        f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed",
-    )
+            installed[name] = metadata.version(name)
+    differing = [f"{name} {v}" for name, v in installed.items() if v not in locked[name]]
+    if differing:
+        number = counted(len(differing), "package")
+        return "not met", f"{number} differing from requirements.lock, first {differing[0]}"
+    number = f"{len(installed)} of {counted(len(locked), 'package')}"
+    return "met", f"{number} of requirements.lock are installed"
 
 
 def checkout_state() -> tuple[Status, str]:
