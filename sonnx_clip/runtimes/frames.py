@@ -99,8 +99,8 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
     if ranks == 0:
         raise FrameError("its hello lists no rank")
     if entries < LEAST_ENTRIES:
-        what = f"its hello allows {entries} entries in a request"
-        raise FrameError(f"{what}; at least {LEAST_ENTRIES} are required")
+        message = f"its hello allows {entries} entries in a request"
+        raise FrameError(f"{message}; at least {LEAST_ENTRIES} are required")
     return Hello(
         types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
         ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),

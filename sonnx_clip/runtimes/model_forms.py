@@ -244,14 +244,14 @@ def model_statements(
 
     They have no single quotes, so that a shell can quote them.
     """
-    found = [
+    statements = [
         f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, signature, shape))})"
     ]
     if form.bounds != "inputs":
         called = _ATTRIBUTES if form.bounds == "attributes" else {}
         named = [f'("{called.get(name, name)}", {name})' for name in form.others(signature)]
-        found += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
-    return found
+        statements += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
+    return statements
 
 
 def call_statements(
