@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str | int, ...]
 
 
-def render_needs(evidence: Evidence, found: Records) -> str:
+def render_needs(evidence: Evidence, records: Records) -> str:
     """needs.json, for the directive ``needimport`` of sphinx-needs; texts are literal blocks.
 
     An item's `links` name what it shows, its `links_back` what shows it.
     """
-    items = items_of(found.spec, evidence)
+    items = items_of(records.spec, evidence)
     back: dict[str, list[str]] = {item.id: [] for item in items}
     for item in items:
         for link in item.links:
@@ -142,34 +142,34 @@ def _rows(
             )
 
 
-def render_junit(evidence: Evidence, found: Records) -> str:
+def render_junit(evidence: Evidence, records: Records) -> str:
     """JUnit XML: a suite for each subject, a case for each obligation, false ones (smoke tests) too.
 
     An obligation that is not proved, or by one prover only, is a failure.
     """
-    del found
+    del records
 
     def counts(some: Sequence[ObligationEvidence]) -> dict[str, str]:
         return {
             "tests": str(len(some)),
-            "failures": str(sum(one.status != "proved" for one in some)),
+            "failures": str(sum(obligation.status != "proved" for obligation in some)),
         }
 
     obligations = evidence.all_obligations
     suites = ET.Element("testsuites", {"name": evidence.tool, **counts(obligations)})
     by_subject: dict[str, list[ObligationEvidence]] = {}
-    for one in obligations:
-        by_subject.setdefault(one.obligation.subject, []).append(one)
+    for evidenced in obligations:
+        by_subject.setdefault(evidenced.obligation.subject, []).append(evidenced)
     for subject, some in by_subject.items():
         suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})
-        for one in some:
-            o, seconds = one.obligation, sum(r.cpu for r in one.replies)
+        for evidenced in some:
+            o, seconds = evidenced.obligation, sum(r.cpu for r in evidenced.replies)
             case = ET.SubElement(
                 suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}"
             )
-            if one.status != "proved":
+            if evidenced.status != "proved":
                 ET.SubElement(
-                    case, "failure", message=f"{one.status}: {one.answers}"
+                    case, "failure", message=f"{evidenced.status}: {evidenced.answers}"
                 ).text = o.statement
     ET.indent(suites)
     text = ET.tostring(suites, encoding="unicode", xml_declaration=True)

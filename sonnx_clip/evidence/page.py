@@ -272,9 +272,9 @@ def _obligation(evidenced: ObligationEvidence) -> dict[str, Any]:
 
 def _entry(entry: Entry) -> dict[str, Any]:
     """An entry without the obligations of its cells, which page.js finds by what they show."""
-    found = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
-    for cell in found["cells"]:
+    document = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
+    for cell in document["cells"]:
         cell["status"] = f"{'refuted, repaired: ' * cell['finding']}{cell['status']}"
     if entry.source:
-        found["source"]["readable"] = readable(entry.source.quote)
-    return found
+        document["source"]["readable"] = readable(entry.source.quote)
+    return document
