@@ -66,9 +66,15 @@ def render_acsl(spec: Spec) -> dict[str, str]:
 
 def _format(etype: ElementType) -> Mapping[str, str]:
     """The numbers by which the bits of a format are read as integers."""
-    form, digits = float_bits(etype), (etype.width or 0) // 4
-    sign, top = sign_bit(form), infinity(form)
-    numbers = {"sign": sign, "mask": sign - 1, "infinity": top, "all": 2 * sign - 1}
+    form = float_bits(etype)
+    sign = sign_bit(form)
+    numbers = {
+        "sign": sign,
+        "mask": sign - 1,
+        "infinity": infinity(form),
+        "all": 2 * sign - 1,
+    }
+    digits = (etype.width or 0) // 4
     return {name: f"0x{value:0{digits}X}" for name, value in numbers.items()}
 
 
@@ -118,8 +124,8 @@ class AcslPrinter(Printing):
         return (_ATOM, expr.id) if isinstance(expr, tree.Name) else self._refused(expr)
 
     def _refused(self, expr: Expr) -> NoReturn:
-        what = f"ACSL has no expression for `{unparse(expr)}`"
-        raise UserError(what, "spec/clip.yaml", "state the case without it")
+        message = f"ACSL has no expression for `{unparse(expr)}`"
+        raise UserError(message, "spec/clip.yaml", "state the case without it")
 
 
 # --- What Frama-C has to prove --------------------------------------------------------------------------
@@ -145,8 +151,8 @@ def due(etype: ElementType) -> tuple[str, ...]:
         "loop_variant", "assert_rte_mem_access", "assert_rte_mem_access_2", "assert_rte_unsigned_overflow",
         "requires_x_readable", "requires_y_writable", "requires_same_or_separate",
     )  # fmt: skip
-    found = []
+    names_of_goals = []
     for function in functions(etype):
         names = ensured.get(function, ("every_element",))
-        found += [f"{function}_assigns", *(f"{function}_ensures_{name}" for name in names)]
-    return (*found, *(f"clip_elements_{name}" for name in of_loop))
+        names_of_goals += [f"{function}_assigns", *(f"{function}_ensures_{name}" for name in names)]
+    return (*names_of_goals, *(f"clip_elements_{name}" for name in of_loop))

@@ -73,21 +73,22 @@ def _extracted(name: str, texts: tuple[tuple[str, str], ...]) -> str:
         asked = [word.replace("{type}", name) for word in COMMAND]
         done = run_limited(asked, _SECONDS, folder=Path(folder))
     if isinstance(done.unstarted, FileNotFoundError):
-        what = "why3, which extracts generated/c, is not installed"
-        raise UserError(what, todo="apt-get install why3")
+        message = "why3, which extracts generated/c, is not installed"
+        raise UserError(message, todo="apt-get install why3")
     if done.killed:
         raise UserError(f"why3 extract did not end within {_SECONDS} s", where)
     if done.words.strip() or done.status != 0:
-        said = done.words.strip() or f"exit status {done.status}"
-        raise UserError(
-            f"the kernel cannot be extracted to C: {said}", where, f"fix the kernel, or {COMMON}"
-        )
+        reason = done.words.strip() or f"exit status {done.status}"
+        message = f"the kernel cannot be extracted to C: {reason}"
+        raise UserError(message, where, f"fix the kernel, or {COMMON}")
     if f"void sonnx_clip_{name}(" not in done.text:
         raise UserError(f"why3 extract printed no sonnx_clip_{name}", where, "restore the template")
     undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
     for missing in sorted(undefined):
-        what = f"the C calls {missing}, which is not defined"
-        raise UserError(what, where, f"add a line for {missing} to generated/c/drivers or {COMMON}")
+        message = f"the C calls {missing}, which is not defined"
+        raise UserError(
+            message, where, f"add a line for {missing} to generated/c/drivers or {COMMON}"
+        )
     return done.text
 
 
@@ -158,14 +159,18 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     files = {
         HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)
     }
+
+    def kernel_of(etype: ElementType) -> str:
+        return extract(etype.id, theories[_theory(etype)], theories[_driver(etype)])
+
     with ThreadPoolExecutor() as pool:
-        kernels = pool.map(
-            lambda t: extract(t.id, theories[_theory(t)], theories[_driver(t)]), types
-        )
+        kernels = pool.map(kernel_of, types)
     about = "\n   ".join(escape(line, "c") for line in header_lines(spec))
     for etype, kernel in zip(types, kernels, strict=True):
         origin = f"Extracted by Why3 from generated/why3/c_{etype.id}.mlw, which is proved."
-        head = f"/* {about}\n   {origin} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
+        head = f"/* {about}\n   {origin} */\n\n"
+        if etype.c in _COMPARED_AS_FLOATS:
+            head += PRECISE
         files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + kernel.lstrip()
     return files
 
@@ -183,8 +188,14 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
     if etype.family != "float" or etype.c != f"uint{etype.width}_t":
         return None
     form = float_bits(etype)
-    inf = infinity(form)
-    numbers = {"zero": 0, "one": 1, "mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
+    top = infinity(form)
+    numbers = {
+        "zero": 0,
+        "one": 1,
+        "mask": sign_bit(form) - 1,
+        "infinity": top,
+        "top": 2 * top,
+    }
     shown = {name: show_bits(value, etype) for name, value in numbers.items()}
     patterns = {name: f"({text}: t)" for name, text in shown.items()}
     return {**patterns, "infinity_number": shown["infinity"], "top_number": shown["top"]}
@@ -193,24 +204,23 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
 def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:
     """The goals of the programs in a kernel: one for each contract, and one for each defined [val]."""
 
-    def goal(name: str, vc: str, title: str, said: str, shows: tuple[str, ...] = ()) -> Obligation:
+    def goal(
+        name: str, vc: str, title: str, statement: str, shows: tuple[str, ...] = ()
+    ) -> Obligation:
         shown = (etype.id, *shows)
         id_ = f"{etype.id}.c_{name}"
-        return Obligation(id_, "refinement", etype.id, shown, title, path, "Kernel", vc, said)
+        return Obligation(id_, "refinement", etype.id, shown, title, path, "Kernel", vc, statement)
 
-    found = []
+    goals = []
     if _patterns(etype):
-        found += [
-            goal(name, f"{name}'vc", _TITLES[name], f"result = {name}_of a")
-            for name in ("rank", "limit")
-        ]
+        goals.append(goal("rank", "rank'vc", _TITLES["rank"], "result = rank_of a"))
+        goals.append(goal("limit", "limit'vc", _TITLES["limit"], "result = limit_of a"))
         for name, sign, relation in _COMPARISONS:
-            kept, said = (
-                f"{name} keeps the contract of the operator {sign} of C",
-                f"result <-> {relation}",
-            )
-            found.append(goal(name, f"{name}'vc", _TITLES[name], said))
-            found.append(goal(f"{name}_refines", f"{name}'refn'vc", kept, said))
-    said = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
-    found.append(goal("clip", f"sonnx_clip_{etype.id}'vc", _TITLES["clip"], said, cases))
-    return [*found, *obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])]
+            kept = f"{name} keeps the contract of the operator {sign} of C"
+            statement = f"result <-> {relation}"
+            goals.append(goal(name, f"{name}'vc", _TITLES[name], statement))
+            goals.append(goal(f"{name}_refines", f"{name}'refn'vc", kept, statement))
+    statement = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
+    goals.append(goal("clip", f"sonnx_clip_{etype.id}'vc", _TITLES["clip"], statement, cases))
+    goals += obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])
+    return goals

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Claim, Kind, Obligation
     from sonnx_clip.language.printing import Piece
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import WrongOperator
@@ -57,27 +58,24 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     a model.
     """
     files: dict[str, str] = {}
-    found: list[Obligation] = []
+    canaries: list[Obligation] = []
     first = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first.values():
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
         kind: Kind = "canary"
-        modules = [
-            m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_operators) if m.goals
-        ]
+        modules = [_module(spec, etype, wrong) for wrong in spec.wrong_operators]
+        modules = [module for module in modules if module.goals]
         if has_written_theory(spec):
             modules.append(wrong_conditions(etype))
-        if (
-            etype.family == "real"
-        ):  # with the axioms of the reals cvc5 finds no model, and takes all its time
-            kind, modules = "smoke", [replace(module, goals=module.goals[:1]) for module in modules]
+        if etype.family == "real":
+            # With the axioms of the reals cvc5 finds no model, and takes all its time.
+            kind = "smoke"
+            modules = [replace(module, goals=module.goals[:1]) for module in modules]
         files[path] = theory_file(spec, modules)
-        found += [
-            replace(o, kind=kind)
-            for m in modules
-            for o in m.obligations(f"canary.{etype.id}", path)
-        ]
-    return files, tuple(found)
+        for module in modules:
+            obligations = module.obligations(f"canary.{etype.id}", path)
+            canaries += [replace(obligation, kind=kind) for obligation in obligations]
+    return files, tuple(canaries)
 
 
 def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]:
@@ -97,15 +95,12 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     """The cases, the definitions, the wrong operator, and what is claimed of it."""
     printer = _TruePrinter(etype, spec.signature)
     claims = _claims(spec, etype, wrong)
-    said = [
-        part
-        for c in claims
-        for part in (c.conclusion, *c.premises)
-        if not isinstance(part, Written)
-    ]
-    definitions = [
-        definition(spec, d, etype) for d in definitions_used(spec, said) if d.id != wrong.of
-    ]
+    parts: list[Expr] = []
+    for claim in claims:
+        formulas = (claim.conclusion, *claim.premises)
+        parts += [part for part in formulas if not isinstance(part, Written)]
+    used = definitions_used(spec, parts)
+    definitions = [definition(spec, d, etype) for d in used if d.id != wrong.of]
     operands = spec.signature.arguments
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))

@@ -87,8 +87,8 @@ def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in (*definitions, *theorems):
         if name in seen or name in _RESERVED:
-            what = f"`{name}` is already used in the Coq theorems"
-            raise UserError(what, "spec/clip.yaml", "choose another id for the entry")
+            message = f"`{name}` is already used in the Coq theorems"
+            raise UserError(message, "spec/clip.yaml", "choose another id for the entry")
         seen.add(name)
 
 
@@ -146,14 +146,20 @@ class _Family:
         """What each reading allows, and exactly where it agrees with the cases."""
         used = definitions_of(self.spec, "readings")
         elsewhere = {d.id for d in definitions_of(self.spec, *OF_MEANING)}
-        readings = [statement for r in self.spec.readings for statement in self._reading(r)]
-        names = [*(d.name for d in readings[::-1]), *(d.id for d in used[::-1]), "cases"]
-        cases = [case.id for case in reversed(self.spec.cases)]
+        readings: list[CoqStatement] = []
+        theorems: list[CoqStatement] = []
+        for reading in self.spec.readings:
+            readings += self._reading(reading)
+            theorems += self._theorems(reading)
+
+        names = [statement.name for statement in reversed(readings)]
+        names += [definition.id for definition in reversed(used)]
+        names.append("cases")
         return self._rendered(
             "family_readings.v.j2",
             names,
-            cases,
-            [theorem for r in self.spec.readings for theorem in self._theorems(r)],
+            [case.id for case in reversed(self.spec.cases)],
+            theorems,
             definitions=[self._defined(d) for d in used if d.id not in elsewhere],
             readings=readings,
         )
@@ -182,16 +188,20 @@ class _Family:
 
         To part the classes they need not be opened.
         """
-        found: dict[str, str] = {}
-        for d in definitions:
-            rests = any(
-                getattr(node, "constant", None) or (isinstance(node, tree.Use) and node.id in found)
-                for node in subtrees(d.is_)
-            )
-            in_family = d.families is None or self.family in d.families
-            if rests and in_family and kind_of(d.is_) is not tree.Kind.ELEMENT:
-                found[d.id] = "abcdefgh"[: len(d.parameters or self.spec.signature.ids)]
-        return [*found.items()]
+        letters: dict[str, str] = {}
+
+        def has_constant(node: tree.Expr) -> bool:
+            if isinstance(node, tree.Use) and node.id in letters:
+                return True
+            return bool(getattr(node, "constant", None))
+
+        for definition in definitions:
+            in_family = definition.families is None or self.family in definition.families
+            is_condition = kind_of(definition.is_) is not tree.Kind.ELEMENT
+            if in_family and is_condition and any(map(has_constant, subtrees(definition.is_))):
+                count = len(definition.parameters or self.spec.signature.ids)
+                letters[definition.id] = "abcdefgh"[:count]
+        return list(letters.items())
 
     # Definitions
 
@@ -199,20 +209,23 @@ class _Family:
         return CoqPrinter(self.family, where, self.spec.signature)
 
     def _definition(
-        self, name: str, given: str, body: str, title: str = "", of: str = "bool"
+        self, name: str, parameters: str, body: str, title: str = "", kind: str = "bool"
     ) -> CoqStatement:
-        return CoqStatement(title, name, body, head=f"{name} ({given} : t) : {of}")
+        return CoqStatement(title, name, body, head=f"{name} ({parameters} : t) : {kind}")
 
-    def _condition(self, id_: str, given: str, expr: Expr, title: str) -> CoqStatement:
-        return self._definition(id_, given, self._printer(id_).show(expr), title)
+    def _condition(self, id_: str, parameters: str, expr: Expr, title: str) -> CoqStatement:
+        return self._definition(id_, parameters, self._printer(id_).show(expr), title)
 
-    def _defined(self, d: Definition) -> CoqStatement:
+    def _defined(self, definition: Definition) -> CoqStatement:
         """A definition of the YAML; false where the family has none."""
-        given = " ".join(name.lower() for name in d.parameters) or self.spec.signature.arguments
-        if d.families is not None and self.family not in d.families:
-            return self._definition(d.id, given, "false", f"{d.title}: none in this family")
-        of = "t" if kind_of(d.is_) is tree.Kind.ELEMENT else "bool"
-        return self._definition(d.id, given, self._printer(d.id).show(d.is_), d.title, of)
+        id_ = definition.id
+        title = definition.title
+        parameters = " ".join(definition.parameters).lower() or self.spec.signature.arguments
+        if definition.families is not None and self.family not in definition.families:
+            return self._definition(id_, parameters, "false", f"{title}: none in this family")
+        kind = "t" if kind_of(definition.is_) is tree.Kind.ELEMENT else "bool"
+        body = self._printer(id_).show(definition.is_)
+        return self._definition(id_, parameters, body, title, kind)
 
     def _of_result(self, expr: Expr, printed: str) -> str:
         """What is printed of an expression, after the name for the result where it uses that."""
@@ -230,14 +243,15 @@ class _Family:
 
     def _constraints(self) -> Iterator[CoqStatement]:
         signature = self.spec.signature
-        entries = " ".join(
-            f"({n.lower()} i)" if n in signature.tensors else n.lower() for n in signature.ids
-        )
-        for c in self.spec.constraints:
-            if self.family in c.families and speaks_of_entries(c):
-                holds = self._printer(c.id).proposition(c.holds)
-                body = f"let y := fun i => cases {entries} in\n  {holds}"
-                yield from self._claim(c, self._tensors(), body)
+        entries = []
+        for name in signature.ids:
+            variable = name.lower()
+            entries.append(f"({variable} i)" if name in signature.tensors else variable)
+        for constraint in self.spec.constraints:
+            if self.family in constraint.families and speaks_of_entries(constraint):
+                holds = self._printer(constraint.id).proposition(constraint.holds)
+                body = f"let y := fun i => cases {' '.join(entries)} in\n  {holds}"
+                yield from self._claim(constraint, self._tensors(), body)
 
     def _claim(
         self, entry: Property | Constraint, variables: str, body: str
@@ -256,11 +270,11 @@ class _Family:
     def _tensors(self) -> str:
         """The binders of the operands: tensors as functions of an index, and scalars."""
         signature = self.spec.signature
-        tensors = [
-            f"({name.lower()} : index -> t)" for name in signature.ids if name in signature.tensors
-        ]
-        scalars = [f"({' '.join(signature.scalars).lower()} : t)"] if signature.scalars else []
-        return " ".join(["(index : Type)", *tensors, *scalars])
+        binders = ["(index : Type)"]
+        binders += [f"({name.lower()} : index -> t)" for name in signature.tensors]
+        if signature.scalars:
+            binders.append(f"({' '.join(signature.scalars).lower()} : t)")
+        return " ".join(binders)
 
     def _reading(self, r: Reading) -> Iterator[CoqStatement]:
         signature = self.spec.signature
@@ -278,7 +292,8 @@ class _Family:
     # Theorems
 
     def _statement(self, claim: Claim) -> str:
-        given, id_ = self.spec.signature.arguments, claim.shows[0]
+        given = self.spec.signature.arguments
+        id_ = claim.shows[0]
         every = f"forall {given} : t"
         of_cases = claim.name in ("cases_complete", "cases_disjoint")
         ids = claim.shows if of_cases else claim.shows[1:]
@@ -286,20 +301,22 @@ class _Family:
             case "written":
                 return f"{every}, cases {given} = Clip.clip {given}"
             case "complete":
-                one_of = " \\/ ".join(f"{part} {given}" for part in ids)
-                return (
-                    f"{every}, {one_of}" if of_cases else f"{every}, {id_} {given} ->\n  {one_of}"
-                )
+                any_of = " \\/ ".join(f"{part} {given}" for part in ids)
+                if of_cases:
+                    return f"{every}, {any_of}"
+                return f"{every}, {id_} {given} ->\n  {any_of}"
             case "disjoint":
-                pairs = (f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2))
+                pairs = [f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2)]
                 return f"{every},\n  " + " /\\\n  ".join(pairs)
+
         if self._is_of_tensors(claim):
-            every, variables, end = f"forall {self._tensors()}", f"index {given}", ",\n  "
+            every = f"forall {self._tensors()},\n  "
+            variables = f"index {given}"
         else:
-            variables, end = self._variables(self.spec.property(id_)), ", "
-            every = f"forall {variables} : t"
+            variables = self._variables(self.spec.property(id_))
+            every = f"forall {variables} : t, "
         premise = f"condition_{id_} {variables} -> " if claim.role == "repaired" else ""
-        return f"{every}{end}{premise}claim_{id_} {variables}"
+        return f"{every}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
         return any(c.id == claim.shows[0] for c in self.spec.constraints)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Reading
 
 
 def render_formats(spec: Spec) -> str:
@@ -32,9 +31,14 @@ def render_formats(spec: Spec) -> str:
     formats = []
     for etype in spec.types_of("float"):
         form = float_bits(etype)
-        fields = f"{form.significand - 1} {form.exponent}"
-        facts = [*_Format(spec, etype).facts()]
-        formats.append({"id": etype.id, "width": etype.width, "fields": fields, "facts": facts})
+        formats.append(
+            {
+                "id": etype.id,
+                "width": etype.width,
+                "fields": f"{form.significand - 1} {form.exponent}",
+                "facts": list(_Format(spec, etype).facts()),
+            }
+        )
     return template("formats.v.j2").render(header=header(spec), formats=formats)
 
 
@@ -45,43 +49,39 @@ class _Format:
 
     def facts(self) -> Iterator[CoqStatement]:
         """The claims on single elements or constraints that hold at a witness."""
-        spec, claims = self.spec, claims_of(self.spec, self.etype.id)
-        properties, constraints, examples = (
-            {e.id for e in section}
-            for section in (spec.properties, spec.constraints, spec.examples)
-        )
+        spec = self.spec
+        claims = claims_of(spec, self.etype.id)
+        properties = {entry.id for entry in spec.properties}
+        constraints = {entry.id for entry in spec.constraints}
+        examples = {entry.id for entry in spec.examples}
+        # Sort by sort, as in the file: the claims themselves are in the order of the theories.
+        met = [claim for claim in claims if claim.role in ("refuted", "repaired inhabited")]
+        refuted = [claim for claim in met if claim.role == "refuted"]
         yield from (self._inhabited(c) for c in claims if c.role == "inhabited")
-        met = [c for c in claims if c.role in ("refuted", "repaired inhabited")]
         yield from (self._property(c) for c in met if c.shows[0] in properties)
-        yield from (
-            self._constraint(c) for c in met if c.role == "refuted" and c.shows[0] in constraints
-        )
-        for c in claims:
-            if c.role == "differs":
-                yield self._difference(
-                    spec.reading(c.shows[0]), bitwise=c.name.endswith("_bitwise")
-                )
-        for c in claims:
-            if c.role == "example" and c.shows[0] in examples:
-                yield self._fact(c, " /\\\n  ".join(self._results(c)))
+        yield from (self._constraint(c) for c in refuted if c.shows[0] in constraints)
+        yield from (self._difference(c) for c in claims if c.role == "differs")
+        worked = [c for c in claims if c.role == "example" and c.shows[0] in examples]
+        yield from (self._fact(c, " /\\\n  ".join(self._results(c))) for c in worked)
 
     def _inhabited(self, claim: Claim) -> CoqStatement:
-        return self._fact(
-            claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.signature.ids)}"
-        )
+        numbers = self._numbers(claim, self.spec.signature.ids)
+        return self._fact(claim, f"{claim.shows[0]} {numbers}")
 
     def _property(self, claim: Claim) -> CoqStatement:
         """A property is refuted at numbers, or its condition is met by some."""
-        id_, said = claim.shows[0], "~ claim" if claim.role == "refuted" else "condition"
+        id_ = claim.shows[0]
+        predicate = "~ claim" if claim.role == "refuted" else "condition"
         names = variables_of(self.spec.signature, self.spec.property(id_).claim)
-        return self._fact(claim, f"{said}_{id_} {self._numbers(claim, names)}")
+        return self._fact(claim, f"{predicate}_{id_} {self._numbers(claim, names)}")
 
     def _constraint(self, claim: Claim) -> CoqStatement:
         signature = self.spec.signature
-        numbers = ((name, self._given(claim.witness[name])) for name in signature.ids)
-        operands = (
-            f"(fun _ : unit => {n})" if name in signature.tensors else n for name, n in numbers
-        )
+        operands = []
+        for name in signature.ids:
+            number = self._given(claim.witness[name])
+            is_tensor = name in signature.tensors
+            operands.append(f"(fun _ : unit => {number})" if is_tensor else number)
         return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
 
     def _results(self, claim: Claim) -> Iterator[str]:
@@ -91,32 +91,45 @@ class _Format:
             if isinstance(part, tree.Call):
                 result, y = part.arguments
                 assert isinstance(result, tree.Call)
-                operands = (
-                    claim.witness[of.id] if isinstance(of, tree.Name) else of
-                    for of in result.arguments
-                )
-                yield f"cases {' '.join(map(self._given, operands))} = {self._given(y)}"
+                numbers = []
+                for argument in result.arguments:
+                    if isinstance(argument, tree.Name):
+                        numbers.append(self._given(claim.witness[argument.id]))
+                    else:
+                        numbers.append(self._given(argument))
+                yield f"cases {' '.join(numbers)} = {self._given(y)}"
 
-    def _difference(self, reading: Reading, *, bitwise: bool) -> CoqStatement:
+    def _difference(self, claim: Claim) -> CoqStatement:
         """Where a reading differs according to the file, it allows an answer other than the cases."""
-        texts = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"].texts()
+        reading = self.spec.reading(claim.shows[0])
+        bitwise = claim.name.endswith("_bitwise")
+        witness = reading.differs_bitwise_at if bitwise else reading.differs_at
+        texts = witness["float"].texts()
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.signature.ids)
         due = evaluator(self.spec, self.etype).result(*operands)
-        allowed = answers(self.spec, self.etype, reading, operands)
-        found = (
-            y
-            for y in allowed
-            if not (identical(y, due) if bitwise else same_value(y, due, self.etype))
-        )
-        # Were there no other answer, Coq would not accept this one.
-        other, given = self._pattern(next(found, due)), " ".join(map(self._pattern, operands))
-        kind, what = ("_bitwise", "other bits") if bitwise else ("", "another value")
-        agrees = f"{other} = cases {given}" if bitwise else f"Clip.same {other} (cases {given})"
+        other = due  # were there no other answer, Coq would not accept this one
+        for answer in answers(self.spec, self.etype, reading, operands):
+            is_same = identical(answer, due) if bitwise else same_value(answer, due, self.etype)
+            if not is_same:
+                other = answer
+                break
+
+        numbers = " ".join(map(self._pattern, operands))
+        shown = self._pattern(other)
+        if bitwise:
+            kind = "_bitwise"
+            difference = "other bits"
+            agrees = f"{shown} = cases {numbers}"
+        else:
+            kind = ""
+            difference = "another value"
+            agrees = f"Clip.same {shown} (cases {numbers})"
+        word = reading.word
         return CoqStatement(
-            f"{reading.id.capitalize()} allows {what} than the cases",
-            f"{self.etype.id}_{reading.word}_differs{kind}",
-            f"~ {reading.word}_region{kind} {given} /\\\n"
-            f"  {reading.word}_returns {given} {other} /\\ ~ ({agrees})",
+            f"{reading.id.capitalize()} allows {difference} than the cases",
+            f"{self.etype.id}_{word}_differs{kind}",
+            f"~ {word}_region{kind} {numbers} /\\\n"
+            f"  {word}_returns {numbers} {shown} /\\ ~ ({agrees})",
             (reading.id,),
             "computed",
         )

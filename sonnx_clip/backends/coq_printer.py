@@ -104,9 +104,9 @@ class CoqPrinter(Printing):
             case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text):
-                what = f"{text} has no name that denotes it in every {self.family} format"
+                message = f"{text} has no name that denotes it in every {self.family} format"
                 raise UserError(
-                    what, self.where, "the theorems have 0 and the named constants except nan"
+                    message, self.where, "the theorems have 0 and the named constants except nan"
                 )
             case _:
                 raise UserError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.backends.theory import Declared, comment, declare
@@ -56,9 +57,18 @@ def _heading(title: str) -> list[str]:
 
 def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Declared]]:
     """All that has a name in the theories of an element type, by its sort."""
-    printer, tensors = element_printer(spec, etype), tensor_printer(spec, etype)
-    given, answered = spec.signature.arguments, spec.signature.arguments_and_result
-    answers = allowed_answers(spec).items()
+    printer = element_printer(spec, etype)
+    tensors = tensor_printer(spec, etype)
+    operands = spec.signature.arguments
+    with_result = spec.signature.arguments_and_result
+    classes = []
+    for klass in spec.classes_of(etype.family):
+        condition = f"{klass.case} {operands} /\\ {printer.operand(klass.when, AND)}"
+        classes.append(declare(klass.id, operands, "t", condition))
+    answers = []
+    for name, allowed in allowed_answers(spec).items():
+        if _has(spec, etype, allowed):
+            answers.append(_allowed(spec, etype, printer, name, allowed))
     return {
         "tensors": [
             Declared(
@@ -70,10 +80,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
         "The other sign.": [opposite(etype, printer)],
         "Cases.": cases_and_result(spec, etype, printer),
         "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
-        "Classes.": [
-            declare(c.id, given, "t", f"{c.case} {given} /\\ {printer.operand(c.when, AND)}")
-            for c in spec.classes_of(etype.family)
-        ],
+        "Classes.": classes,
         "The bits of a float: sign and magnitude.": _float_bits(etype, printer),
         "values": [
             Declared(
@@ -82,15 +89,11 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
                 "The same value, zeros of both signs and all NaNs taken together.",
             )
         ],
-        "Whether y is an answer that a reading or a dialect allows.": [
-            _allowed(spec, etype, printer, name, of)
-            for name, of in answers
-            if _has(spec, etype, of)
-        ],
+        "Whether y is an answer that a reading or a dialect allows.": answers,
         "What is claimed of the cases.": [
             _property(spec, printer, p) for p in spec.properties if etype.family in p.families
         ],
-        "constraints": [stated(c, answered, "tensor", tensors) for c in spec.constraints],
+        "constraints": [stated(c, with_result, "tensor", tensors) for c in spec.constraints],
     }
 
 
@@ -98,15 +101,18 @@ def cases_and_result(
     spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
-    given = spec.signature.arguments
-    giving = spec.giving_cases(etype.family)
-    *first, last = [(case.id, printer.show(case.result)) for case in giving]
-    result = "".join(f"if {id_} {given} then {of} else\n    " for id_, of in first) + last[1]
-    head = f"function {name} ({given}: t) : t"
-    return [
-        *(declare(c.id, given, "t", printer.show(c.when), c.title) for c in spec.cases),
-        Declared(head, result, "The result of each case.", apart=True),
+    operands = spec.signature.arguments
+    declared = [
+        declare(case.id, operands, "t", printer.show(case.when), case.title) for case in spec.cases
     ]
+    *first, last = spec.giving_cases(etype.family)
+    body = ""
+    for case in first:
+        body += f"if {case.id} {operands} then {printer.show(case.result)} else\n    "
+    body += printer.show(last.result)
+    head = f"function {name} ({operands}: t) : t"
+    declared.append(Declared(head, body, "The result of each case.", apart=True))
+    return declared
 
 
 def opposite(etype: ElementType, printer: WhymlPrinter) -> Declared:
@@ -141,8 +147,9 @@ def uses_opposite(spec: Spec) -> bool:
         expressions += [domain.holds for domain in spec.domain.values()]
         expressions += [condition for _, condition in conditions(spec)]
         expressions += [wrong.is_ for wrong in spec.wrong_operators]
-        expressions += [part.holds for finding in spec.findings for part in finding.theorems]
-        nodes = (node for expression in expressions for node in subtrees(expression))
+        for finding in spec.findings:
+            expressions += [theorem.holds for theorem in finding.theorems]
+        nodes = chain.from_iterable(map(subtrees, expressions))
         known[key] = any(isinstance(node, Call) and node.function == "opposite" for node in nodes)
     return known[key]
 
@@ -158,12 +165,12 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
 
 
 def stated(
-    entry: Constraint | Restriction, parameters: str, of: str, printer: WhymlPrinter
+    entry: Constraint | Restriction, parameters: str, kind: str, printer: WhymlPrinter
 ) -> Declared:
     """A constraint or a restriction as a predicate."""
     title = entry.statement if isinstance(entry, Restriction) else entry.title
     return declare(
-        f"{STATED}{entry.id}", parameters, of, printer.show(entry.holds), title, apart=True
+        f"{STATED}{entry.id}", parameters, kind, printer.show(entry.holds), title, apart=True
     )
 
 
@@ -189,44 +196,48 @@ def _float_bits(etype: ElementType, printer: WhymlPrinter) -> list[Declared]:
     ]
 
 
-def _has(spec: Spec, etype: ElementType, of: Allowed) -> bool:
+def _has(spec: Spec, etype: ElementType, allowed: Allowed) -> bool:
     """Whether a dialect has an element type, and default bounds of it where they are left out."""
-    dialect = spec.dialect(of.dialect) if of.dialect is not None else None
-    return dialect is None or (
-        etype.id in dialect.element_types
-        and (
-            len(of.parameters) == len(spec.signature.all_ids)
-            or defaults(spec, dialect, etype) is not None
-        )
-    )
+    if allowed.dialect is None:
+        return True
+    dialect = spec.dialect(allowed.dialect)
+    if etype.id not in dialect.element_types:
+        return False
+    is_complete = len(allowed.parameters) == len(spec.signature.all_ids)
+    return is_complete or defaults(spec, dialect, etype) is not None
 
 
 def _allowed(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed
+    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, allowed: Allowed
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
-    signature, reading = spec.signature, spec.reading(of.reading)
-    if of.dialect is None:
+    signature = spec.signature
+    reading = spec.reading(allowed.reading)
+    if allowed.dialect is None:
         title = f"{reading.id}: {reading.title}"
-        return declare(
-            name, signature.arguments_and_result, "t", printer.show(reading.returns), title
-        )
-    given = {variable: variable.lower() for variable in of.parameters}
-    title = f"{of.dialect} allows the answer y"
-    if len(given) < len(signature.all_ids):
-        ends = defaults(spec, spec.dialect(of.dialect), etype)
+        body = printer.show(reading.returns)
+        return declare(name, signature.arguments_and_result, "t", body, title)
+
+    arguments = {}
+    title = f"{allowed.dialect} allows the answer y"
+    if len(allowed.parameters) < len(signature.all_ids):
+        ends = defaults(spec, spec.dialect(allowed.dialect), etype)
         assert ends is not None
-        given = dict(zip(signature.scalars, map(printer.value, ends), strict=True)) | given
-        title += f", without {name.rpartition('_')[2]}"
-    body = " ".join((reading.predicate, *(given[v] for v in signature.all_ids)))
-    return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title)
+        arguments = dict(zip(signature.scalars, map(printer.value, ends), strict=True))
+        _, _, missing = name.rpartition("_")
+        title += f", without {missing}"
+    arguments |= {variable: variable.lower() for variable in allowed.parameters}
+    body = " ".join([reading.predicate, *(arguments[id_] for id_ in signature.all_ids)])
+    return declare(name, " ".join(allowed.parameters).lower(), "t", body, title)
 
 
-def _property(spec: Spec, printer: WhymlPrinter, p: Property) -> Declared:
-    claim, given = printer.show(p.claim), spec.signature.arguments
+def _property(spec: Spec, printer: WhymlPrinter, entry: Property) -> Declared:
+    claim = printer.show(entry.claim)
+    operands = spec.signature.arguments
     result = spec.signature.result.id.lower()
-    body = f"let {result} = cases {given} in {claim}" if result in _WORD.findall(claim) else claim
-    return declare(p.id, given, "t", body, p.title)
+    if result in _WORD.findall(claim):
+        claim = f"let {result} = cases {operands} in {claim}"
+    return declare(entry.id, operands, "t", claim, entry.title)
 
 
 # --- The conditions of a specification --------------------------------------------------------------------
@@ -257,10 +268,9 @@ def conditions(spec: Spec, sections: Iterable[str] = CONDITIONS) -> Iterator[tup
     for section in sections:
         for entry in getattr(spec, section):
             for field in CONDITIONS[section]:
-                found = getattr(entry, field)
-                for family, condition in (
-                    found if isinstance(found, dict) else {"": found}
-                ).items():
+                value = getattr(entry, field)
+                by_family = value if isinstance(value, dict) else {"": value}
+                for family, condition in by_family.items():
                     yield Place(section, entry, field, family), condition
 
 

@@ -104,9 +104,10 @@ def ids_of(spec: Spec) -> frozenset[str]:
     )  # fmt: skip
     claimed = (finding.id for finding in spec.findings if finding.theorems)
     theorems = (theorem.id for theorem in known_theorems())
-    return frozenset(
-        (*(entry.id for section in sections for entry in section), *claimed, *theorems)
-    )
+    ids = {*claimed, *theorems}
+    for section in sections:
+        ids.update(entry.id for entry in section)
+    return frozenset(ids)
 
 
 def render_theories(spec: Spec) -> Generated:
@@ -115,9 +116,9 @@ def render_theories(spec: Spec) -> Generated:
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:
         if of_every or has_written_theory(spec):
-            made, found = render(spec)
-            files |= made
-            rendered += found
+            theories, goals = render(spec)
+            files |= theories
+            rendered += goals
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
     for kind, names in (
@@ -125,9 +126,9 @@ def render_theories(spec: Spec) -> Generated:
         ("goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations]),
     ):
         if twice := [name for name, count in Counter(names).items() if count > 1]:
-            what = f"two {kind} are called {twice[0]}"
+            message = f"two {kind} are called {twice[0]}"
             todo = "choose another id for the property, example or goal"
-            raise UserError(what, _place(spec, twice[0]), todo)
+            raise UserError(message, _place(spec, twice[0]), todo)
     return Generated(files, obligations)
 
 
@@ -167,13 +168,14 @@ def _manifest(spec: Spec, files: Files) -> str:
 
 def differences(generated: Generated, root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:
     """What on disk is not as generated, in files and as stray files in `folders`: one line a file."""
-    found = [
-        f"{path} differs from the rendering of spec/clip.yaml"
-        if (root / path).is_file()
-        else f"{path} is missing"
-        for path in _stale(generated, root)
-    ]
-    return found + [f"{path} is not a generated file" for path in _strays(generated, root, folders)]
+    lines = []
+    for path in _stale(generated, root):
+        if (root / path).is_file():
+            lines.append(f"{path} differs from the rendering of spec/clip.yaml")
+        else:
+            lines.append(f"{path} is missing")
+    lines += [f"{path} is not a generated file" for path in _strays(generated, root, folders)]
+    return lines
 
 
 def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
@@ -184,7 +186,8 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
         root: the folder above ``generated``.
         alone: whether stray files in the generated folders are removed.
     """
-    stale, strays = _stale(generated, root), _strays(generated, root, FOLDERS) if alone else []
+    stale = _stale(generated, root)
+    strays = _strays(generated, root, FOLDERS) if alone else []
     for path in stale:
         write_whole(root / path, generated.files[path], 0o755 if path == REPLAY else 0o644)
     for path in strays:
@@ -194,17 +197,21 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
 
 def _stale(generated: Generated, root: Path) -> list[str]:
     """The files that are missing or differ."""
-    files = ((path, root / path, text) for path, text in generated.files.items())
-    return [
-        path
-        for path, file, text in files
-        if not file.is_file() or file.read_bytes() != text.encode()
-    ]
+    stale = []
+    for path, text in generated.files.items():
+        file = root / path
+        if not file.is_file() or file.read_bytes() != text.encode():
+            stale.append(path)
+    return stale
 
 
 def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[str]:
     """Files in the generated folders that no target makes; what coqc leaves when run by hand is ignored."""
-    there = (p for folder in folders for p in sorted((root / folder).rglob("*")) if p.is_file())
-    ours = (p for p in there if "__pycache__" not in p.parts and p.suffix not in LEFT_BY_COQC)
-    paths = (p.relative_to(root).as_posix() for p in ours)
-    return [path for path in paths if path not in generated.files]
+    strays = []
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*")):
+            is_left_by_tools = "__pycache__" in file.parts or file.suffix in LEFT_BY_COQC
+            path = file.relative_to(root).as_posix()
+            if file.is_file() and not is_left_by_tools and path not in generated.files:
+                strays.append(path)
+    return strays

@@ -138,24 +138,29 @@ def render_rewrites(known: Iterable[Rewrite]) -> str:
 
 
 def _operator(spec: Spec) -> OperatorCode:
-    printer, operands = JavaScriptPrinter(), spec.signature.ids
-    families = [family.id for family in spec.families]
-    *first, last = [(case.id, printer.show(case.result)) for case in spec.cases]
-    choices = [f"${id_}({', '.join(operands)}) ? {result} : " for id_, result in first]
-    domains = {family: spec.domain_of(family) for family in families}
+    printer = JavaScriptPrinter()
+    operands = spec.signature.ids
+    *first, last = spec.cases
+    choices = ""
+    for case in first:
+        choices += f"${case.id}({', '.join(operands)}) ? {printer.show(case.result)} : "
+
+    domains: dict[str, str] = {}
+    results: dict[str, list[str]] = {}
+    functions: dict[str, list[Function]] = {}
+    for family in spec.families:
+        domain = spec.domain_of(family.id)
+        domains[family.id] = "true" if domain is None else printer.show(domain)
+        giving_cases = spec.giving_cases(family.id)
+        results[family.id] = [printer.show(case.result) for case in giving_cases]
+        functions[family.id] = list(_functions(spec, family.id))
     return OperatorCode(
         name=spec.signature.function,
         operands=operands,
-        result="".join(choices) + last[1],
-        domains={
-            family: "true" if domain is None else printer.show(domain)
-            for family, domain in domains.items()
-        },
-        results={
-            family: [printer.show(case.result) for case in spec.giving_cases(family)]
-            for family in families
-        },
-        families={family: [*_functions(spec, family)] for family in families},
+        result=choices + printer.show(last.result),
+        domains=domains,
+        results=results,
+        families=functions,
     )
 
 
@@ -184,9 +189,12 @@ def constants_of(spec: Spec, family: str) -> list[str]:
     expressions = [case.result for case in spec.giving_cases(family)]
     expressions += [expr for *_, expr in _conditions(spec, family) if expr is not None]
     domain = spec.domain_of(family)
-    expressions += [] if domain is None else [domain]
-    nodes = [node for expr in expressions for node in tree.subtrees(expr)]
-    return sorted({node.text for node in nodes if isinstance(node, tree.Number)})
+    if domain is not None:
+        expressions.append(domain)
+    texts: set[str] = set()
+    for expr in expressions:
+        texts.update(node.text for node in tree.subtrees(expr) if isinstance(node, tree.Number))
+    return sorted(texts)
 
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
@@ -197,17 +205,20 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
 
 def _conditions(spec: Spec, family: str) -> Iterator[tuple[str, str, Sequence[str], Expr | None]]:
     """Section, id, parameters and condition of each entry; no condition where the family has none."""
-    operands, result = spec.signature.ids, spec.signature.result.id
+    operands = spec.signature.ids
+    with_result = (*operands, spec.signature.result.id)
     for case in spec.cases:
         yield "cases", case.id, operands, case.when
-    for d in definitions_of(spec, *SECTIONS):
-        has = d.families is None or family in d.families
-        yield "definitions", d.id, d.parameters or operands, d.is_ if has else None
-    for c in spec.classes_of(family):
-        of_case = tree.Use(c.case, (), tree.Kind.BOOL, operands)
-        yield "classes", c.id, operands, tree.Connective("and", of_case, c.when)
+    for definition in definitions_of(spec, *SECTIONS):
+        parameters = definition.parameters or operands
+        has_family = definition.families is None or family in definition.families
+        yield "definitions", definition.id, parameters, definition.is_ if has_family else None
+    for klass in spec.classes_of(family):
+        case_holds = tree.Use(klass.case, (), tree.Kind.BOOL, operands)
+        condition = tree.Connective("and", case_holds, klass.when)
+        yield "classes", klass.id, operands, condition
     for entry in spec.latitude:
         accepted = tree.Connective("and", entry.when, entry.accepts)
-        yield "latitude", entry.id, (*operands, result, "A"), accepted
+        yield "latitude", entry.id, (*with_result, "A"), accepted
     for reading in spec.readings:
-        yield "readings", reading.id, (*operands, result), reading.returns
+        yield "readings", reading.id, with_result, reading.returns

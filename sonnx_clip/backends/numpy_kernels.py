@@ -35,9 +35,9 @@ _WIDTH = 60
 _BITS = ("bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub")
 
 
-def goal_name(traced: Traced, what: str) -> str:
+def goal_name(traced: Traced, part: str) -> str:
     """The name of a goal about a kernel: ``numpy_limit_in_place``."""
-    return f"numpy_{what}_{'in_place' if traced.in_place else 'out_of_place'}"
+    return f"numpy_{part}_{'in_place' if traced.in_place else 'out_of_place'}"
 
 
 def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
@@ -52,13 +52,15 @@ def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
     Raises:
         UserError: the kernels hold what tracing cannot see, or what no input reaches.
     """
-    every = traced_kernels(tuple(spec.element_types))
+    by_type: dict[ElementType, list[Traced]] = {}
+    for traced in traced_kernels(tuple(spec.element_types)):
+        by_type.setdefault(traced.etype, []).append(traced)
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
-    for etype in dict.fromkeys(t.etype for t in every):
+    for etype, kernels in by_type.items():
         path = f"{FOLDER}/numpy_{etype.id}.mlw"
-        files[path], found = numpy_theory(spec, [t for t in every if t.etype == etype], path)
-        obligations += found
+        files[path], goals = numpy_theory(spec, kernels, path)
+        obligations += goals
     return files, tuple(obligations)
 
 
@@ -66,11 +68,15 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
     """The theory of the kernels of one element type, out of place and in place, and its obligations."""
     etype = both[0].etype
     shows = (etype.id, *(case.id for case in spec.cases))
-    modules = [*_integer_route(spec, etype), *(_module(traced, shows) for traced in both)]
+    modules = list(_integer_route(spec, etype))
+    modules += [_module(traced, shows) for traced in both]
+    obligations: list[Obligation] = []
+    for module in modules:
+        obligations += module.obligations(etype.id, path)
     text = template("numpy_type.mlw.j2").render(
         header=header(spec), etype=etype, modules=[module.text for module in modules]
     )
-    return text, [o for module in modules for o in module.obligations(etype.id, path)]
+    return text, obligations
 
 
 def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
@@ -137,12 +143,12 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
         _forall(given, frozenset(given)),
         f"way {' '.join(given)} <> 0",
     )
-    *first, last = [
-        f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)
-    ]
-    yield refinement(
-        "ways_inhabited", "some input takes each path", *(f"{line} /\\" for line in first), last
-    )
+    equations = []
+    for number, path in enumerate(traced.paths, 1):
+        equations.append(f"way {_numbers(path, given, traced.etype)} = {number}")
+    *first, last = equations
+    conjuncts = [f"{equation} /\\" for equation in first]
+    yield refinement("ways_inhabited", "some input takes each path", *conjuncts, last)
 
 
 def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
@@ -153,53 +159,60 @@ def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
 
 def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
     """The free variables of some paths; a variable has the same kind in all paths."""
-    return {name: kind for path in paths for name, kind in path.free.items()}
+    united: dict[str, ValueKind] = {}
+    for path in paths:
+        united |= path.free
+    return united
 
 
 def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
-    names = {
-        of: [n for n, kind in free.items() if kind == of and n in used]
-        for of in ("element", "mask")
-    }
-    parts = [f"{' '.join(found)}: {_type(of)}" for of, found in names.items() if found]
-    return f"forall {', '.join(parts)}."
+    elements = [name for name, kind in free.items() if kind == "element" and name in used]
+    masks = [name for name, kind in free.items() if kind == "mask" and name in used]
+    groups = []
+    if elements:
+        groups.append(f"{' '.join(elements)}: {_type('element')}")
+    if masks:
+        groups.append(f"{' '.join(masks)}: {_type('mask')}")
+    return f"forall {', '.join(groups)}."
 
 
 def _type(kind: str) -> str:
     return "bool" if kind == "mask" else "t"
 
 
-def _numbers(path: Path, given: Mapping[str, ValueKind], etype: ElementType) -> str:
+def _numbers(path: Path, parameters: Mapping[str, ValueKind], etype: ElementType) -> str:
     """The values of the parameters in the witness of a path; one that the path does not have is any."""
     shown = []
-    for name, kind in given.items():
+    for name, kind in parameters.items():
         value = path.witness.get(name, 0)
-        shown.append(
-            ("true" if value else "false") if kind == "mask" else f"({show_bits(value, etype)}: t)"
-        )
+        if kind == "mask":
+            shown.append("true" if value else "false")
+        else:
+            shown.append(f"({show_bits(value, etype)}: t)")
     return " ".join(shown)
 
 
 def _clones(traced: Traced) -> Iterator[str]:
     for module, how in sorted(traced.clones, key=str):
-        given = ["type t = t"]
+        parameters = ["type t = t"]
         if how is not None:
-            symbols = (
-                _SYMBOLS[how] if module == "Order" else {n: _SYMBOLS[how][n] for n in ("nan", "lt")}
-            )
-            given += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
+            symbols = _SYMBOLS[how]
+            if module != "Order":
+                symbols = {name: symbols[name] for name in ("nan", "lt")}
+            parameters += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
         if module == "Bits":
-            given += [f"function {name} = {name}" for name in _BITS]
+            parameters += [f"function {name} = {name}" for name in _BITS]
         if module == "SignedBits":
-            given.append("function bw_ashr = bw_ashr")
-        yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(given)}"
+            parameters.append("function bw_ashr = bw_ashr")
+        yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(parameters)}"
 
 
-def _lines(given: Sequence[str]) -> str:
+def _lines(parameters: Sequence[str]) -> str:
     """What a clone is given, in lines that are not too long."""
-    text = ", ".join(given)
-    return (
-        text
-        if len(text) < _WIDTH
-        else f"\n    {text}".replace(", function bw_xor", ",\n    function bw_xor")
-    )
+    text = ", ".join(parameters)
+    if len(text) < _WIDTH:
+        return text
+    first, break_, rest = text.partition(", function bw_xor")
+    if break_:
+        text = f"{first},\n    function bw_xor{rest}"
+    return f"\n    {text}"

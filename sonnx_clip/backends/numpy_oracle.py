@@ -70,6 +70,12 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     families = [family for family in FAMILIES if any(spec.types_of(family))]
     operands = spec.signature.ids
     sections = [_section(spec, family) for family in families]
+    constants = {}
+    for section in sections:
+        texts = _constants(section.expressions)
+        for etype in spec.types_of(section.family):
+            constants[etype.id] = {text: show_bits(encode(text, etype), etype) for text in texts}
+    rows = {dialect.id: _row(spec, dialect) for dialect in spec.dialects}
     text = template("oracle.py.j2").render(
         spec=spec,
         operator=spec.signature.function,
@@ -82,19 +88,10 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         header=header_lines(spec),
         quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
         types=[etype for family in families for etype in spec.types_of(family)],
-        constants={
-            etype.id: {
-                text: show_bits(encode(text, etype), etype)
-                for text in _constants(section.expressions)
-            }
-            for section in sections
-            for etype in spec.types_of(section.family)
-        },
+        constants=constants,
         families=families,
         sections=sections,
-        dialects=pformat(
-            {d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False
-        ),
+        dialects=pformat(rows, width=_ROW_WIDTH, sort_dicts=False),
         python_name=python_name,
         domain=spec.domain,
         outside=OUTSIDE_DOMAIN,
@@ -104,7 +101,10 @@ def render_numpy(spec: Spec) -> dict[str, str]:
 
 def _constants(codes: Sequence[str]) -> list[str]:
     """The constants of the YAML that code uses."""
-    return sorted({text for code in codes for text in re.findall(r'_constant\("(.*?)"', code)})
+    texts: set[str] = set()
+    for code in codes:
+        texts.update(re.findall(r'_constant\("(.*?)"', code))
+    return sorted(texts)
 
 
 _COLUMNS = (
@@ -116,9 +116,9 @@ _COLUMNS = (
 def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
     missing = {}
     for id_ in d.element_types if d.missing else ():
-        found = given_defaults(spec, d, spec.element_type(id_))
-        assert found is not None
-        missing[id_] = (int(found[0]), int(found[1]))
+        bounds = given_defaults(spec, d, spec.element_type(id_))
+        assert bounds is not None
+        missing[id_] = (int(bounds[0]), int(bounds[1]))
     return {column: getattr(d, column, None) for column in _COLUMNS} | {
         "ranks": (d.ranks.least, d.ranks.greatest),
         "ranks_told": str(d.ranks),
@@ -213,13 +213,18 @@ def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
 
 def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
     """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
-    if len(code) > _WIDTH and isinstance(expr, tree.If):
-        return _branches(expr, family, anchor, " " * 4)
-    if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGNS:
+    if len(code) <= _WIDTH:
         return code
-    sign, place = _SIGNS[expr.operator], _NumPy.forms[expr.operator].places[1]
-    lines = [_NumPy(family, anchor).operand(part, place) for part in _operands(expr, expr.operator)]
-    return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
+    if isinstance(expr, tree.If):
+        return _branches(expr, family, anchor, " " * 4)
+    if not isinstance(expr, tree.Connective) or expr.operator not in _SIGNS:
+        return code
+    printer = _NumPy(family, anchor)
+    sign = _SIGNS[expr.operator]
+    _, place, *_ = _NumPy.forms[expr.operator].places
+    lines = [printer.operand(part, place) for part in _operands(expr, expr.operator)]
+    joined = f"\n        {sign} ".join(lines)
+    return f"(\n        {joined}\n    )"
 
 
 def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
@@ -227,11 +232,11 @@ def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
         return code
     inner = indent + " " * 4
-    parts = [
-        _branches(part, family, anchor, inner)
-        for part in (expr.condition, expr.then, expr.otherwise)
-    ]
-    return f"{code.partition('(')[0]}(\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent})"
+    branches = (expr.condition, expr.then, expr.otherwise)
+    parts = [_branches(part, family, anchor, inner) for part in branches]
+    function, _, _ = code.partition("(")
+    joined = f",\n{inner}".join(parts)
+    return f"{function}(\n{inner}{joined}\n{indent})"
 
 
 # --- Expressions ----------------------------------------------------------------------------------------

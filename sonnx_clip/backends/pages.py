@@ -78,16 +78,25 @@ def render_rewrites(spec: Spec) -> dict[str, str]:
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
     covered = require_coverage(spec, obligations)
-    sorts = [(one.source, one.answer.sort) for one in covered]
-    counts = [
-        (page.id, Counter(sort for of, sort in sorts if of == page.id)) for page in spec.texts
-    ]
-    counts.append(("all", Counter(sort for _, sort in sorts)))
+    counts: dict[str, Counter[str]] = {page.id: Counter() for page in spec.texts}
+    total: Counter[str] = Counter()
+    not_encoded = []
+    for sentence in covered:
+        sort = sentence.answer.sort
+        counts[sentence.source][sort] += 1
+        total[sort] += 1
+        if sort == "not encoded":
+            not_encoded.append(sentence)
+
+    rows = []
+    for name, sorts in {**counts, "all": total}.items():
+        numbers = [sorts[sort] for sort in SORTS]
+        rows.append((name, [*numbers, sorts.total()]))
     text = template("coverage.md.j2").render(
         header=[*header_lines(spec), "The answers: spec/clip.coverage.yaml"],
         sorts=SORTS,
-        rows=[(name, [*(found[sort] for sort in SORTS), found.total()]) for name, found in counts],
-        not_encoded=[one for one in covered if one.answer.sort == "not encoded"],
+        rows=rows,
+        not_encoded=not_encoded,
     )
     return {COVERAGE: text, COVERAGE_TABLE: coverage_table(covered)}
 
@@ -99,38 +108,36 @@ def coverage_table(covered: Iterable[Covered]) -> str:
     rows.writerow(
         ("source", "line", "section", "words", "answer", "encoded by", "disputed by", "reason")
     )
-    for one in covered:
-        answer = one.answer
-        reason = "; ".join(filter(None, (one.reason, answer.not_encoded, answer.note)))
+    for sentence in covered:
+        answer = sentence.answer
+        reason = "; ".join(filter(None, (sentence.reason, answer.not_encoded, answer.note)))
         ids = " ".join(answer.encoded_by), " ".join(answer.disputed_by)
-        section = " > ".join(one.section)
-        rows.writerow((one.source, one.line, section, one.text, answer.sort, *ids, reason))
+        section = " > ".join(sentence.section)
+        rows.writerow(
+            (sentence.source, sentence.line, section, sentence.text, answer.sort, *ids, reason)
+        )
     return text.getvalue()
 
 
 def render_readings(spec: Spec) -> dict[str, str]:
     """The page of readings: the matrix of floats, and the exceptions in the other families."""
     floats, *others = (matrix(spec, spec.element_type(type_id)) for type_id in SHOWN)
+    agreements: Counter[tuple[str, str]] = Counter()
+    for row in floats.rows:
+        agreements.update((cell.reading, cell.agreement) for cell in row.cells)
+    counts = {}
+    for reading in spec.readings:
+        counts[reading.id] = [agreements[reading.id, sign] for sign in SIGNS]
     text = template("readings.md.j2").render(
         header=header_lines(spec),
         spec=spec,
         signs=SIGNS,
         meanings=MEANINGS,
         interpreted=interpreted,
-        readings=[reading for reading in floats.titles if reading != "cases"],
+        readings=[id_ for id_ in floats.titles if id_ != "cases"],
         matrix=floats,
         others=others,
-        counts={
-            reading.id: [
-                sum(
-                    (cell.reading, cell.agreement) == (reading.id, sign)
-                    for row in floats.rows
-                    for cell in row.cells
-                )
-                for sign in SIGNS
-            ]
-            for reading in spec.readings
-        },
+        counts=counts,
     )
     return {READINGS: text}
 

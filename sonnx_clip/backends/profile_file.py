@@ -57,37 +57,38 @@ def render_profile(spec: Spec) -> dict[str, str]:
 
 def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     """A restriction as its word, and the tensors that the word applies to."""
-    calls = [one for one in subtrees(entry.holds) if isinstance(one, Call)]
-    words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
+    words: dict[str, None] = {}
+    names: set[str] = set()
+    for node in subtrees(entry.holds):
+        if isinstance(node, Call):
+            names.update(name.id for name in node.arguments if isinstance(name, Name))
+            if node.function in DECLARED_FUNCTIONS:
+                words[node.function] = None
     if len(words) != 1:
-        found = f"{len(words)} declared functions ({', '.join(words)})"
+        called = f"{len(words)} declared functions ({', '.join(words)})"
         raise UserError(
-            f"restriction {entry.id} calls {found}; lint supports one",
+            f"restriction {entry.id} calls {called}; lint supports one",
             where=spec.file,
             todo="split it into restrictions with one function each",
         )
-    said = {name.id for one in calls for name in one.arguments if isinstance(name, Name)}
-    of = [name for name in spec.signature.all_ids if name in said]
-    return {"id": entry.id, "word": next(iter(words)), "of": of}
+    (word,) = words
+    tensors = [name for name in spec.signature.all_ids if name in names]
+    return {"id": entry.id, "word": word, "of": tensors}
 
 
 def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     assert etype.width is not None  # only `real` has none, and no tensor has that type
-    limits = {
-        name: (int(encode(name, etype)) % (1 << etype.width))
-        .to_bytes(etype.width // 8, "little")
-        .hex()
-        for name in ("lowest", "highest")
-    }
+    limits = {}
+    for name in ("lowest", "highest"):
+        bits = int(encode(name, etype)) % (1 << etype.width)
+        limits[name] = bits.to_bytes(etype.width // 8, "little").hex()
     shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
     for claim in claims_of(spec, etype.id, "properties", "constraints"):
-        is_extra = claim.role == "holds" and claim.name != claim.shows[0]
-        if (
-            claim.shows[0] in shown
-            and claim.role in ("holds", "refuted", "repaired")
-            and not is_extra
-        ):
-            shown[claim.shows[0]][claim.role] = claim.id
+        entry = claim.shows[0]
+        is_extra = claim.role == "holds" and claim.name != entry
+        is_needed = entry in shown and claim.role in ("holds", "refuted", "repaired")
+        if is_needed and not is_extra:
+            shown[entry][claim.role] = claim.id
     shown["cases"] = {
         c.role: c.id for c in claims_of(spec, etype.id, "cases") if c.role == "written"
     }

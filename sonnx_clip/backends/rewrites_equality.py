@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.rewrites_theory import (
@@ -47,7 +48,9 @@ def equalities(family: FamilyId, questions: Sequence[Equality]) -> Module:
     """A goal for each question: that both mean the same, for every X and all constants of a family."""
     theory = theory_of(family)
     printer = printer_of(theory)
-    sides = [side for question in questions for side in (question.original, question.mutant)]
+    sides: list[Expr] = []
+    for question in questions:
+        sides += (question.original, question.mutant)
     functions = functions_used(sides, printer, has_opposite=theory.has_opposite)
     declarations = [function.text for function in functions]
     goals = []
@@ -77,12 +80,8 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
 
 def _numbers_of(*sides: Expr) -> dict[str, tree.Number]:
     """The numbers of terms and conditions by their texts."""
-    return {
-        part.text: part
-        for side in sides
-        for part in tree.subtrees(side)
-        if isinstance(part, tree.Number)
-    }
+    parts = chain.from_iterable(map(tree.subtrees, sides))
+    return {part.text: part for part in parts if isinstance(part, tree.Number)}
 
 
 def _signs(numbers: dict[str, tree.Number], theory: Theory) -> list[str]:

@@ -284,12 +284,12 @@ def constant_for(number: tree.Number, theory: Theory) -> tree.Name | None:
 
 def _first_with_condition(family: FamilyId) -> tuple[Rewrite, Strength]:
     """The first rewrite that is legal in a family for some constants only, and in which strength."""
-    return next(
-        (rewrite, strength)
-        for rewrite in _of_family(family)
-        for stated_family, strength in rewrite.stated()
-        if stated_family == family and not isinstance(rewrite.condition(family, strength), bool)
-    )
+    for rewrite in _of_family(family):
+        for stated_family, strength in rewrite.stated():
+            is_total = isinstance(rewrite.condition(stated_family, strength), bool)
+            if stated_family == family and not is_total:
+                return rewrite, strength
+    raise LookupError(f"no rewrite of {family} has a condition")
 
 
 def _of_family(family: FamilyId) -> list[Rewrite]:
@@ -373,12 +373,12 @@ def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[
         words = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
         if condition is not False:
             legal = _legal(rewrite, strength, condition, printer)
-            yield Goal(
-                f"{name}_legal", "theorem", shows, f"{words}: legal where it is stated", legal
-            )
+            title = f"{words}: legal where it is stated"
+            yield Goal(f"{name}_legal", "theorem", shows, title, legal)
         if condition is not True:
             exact = _exact(rewrite, strength, condition, theory, printer)
-            yield Goal(f"{name}_exact", "theorem", shows, f"{words}: legal nowhere else", exact)
+            title = f"{words}: legal nowhere else"
+            yield Goal(f"{name}_exact", "theorem", shows, title, exact)
 
 
 def _legal(
@@ -416,7 +416,9 @@ def _if_points_agree(
 ) -> str:
     """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
     constants = [name.lower() for name in terms.constants]
-    others = [name for name in theory.others if not (name == "n" and strength == "numbers")]
+    others = list(theory.others)
+    if strength == "numbers" and "n" in others:  # which is a NaN
+        others.remove("n")
     bounds = [*constants, "0.0"]
     premises: list[str] = []
     for name in others:
@@ -428,6 +430,7 @@ def _if_points_agree(
     if "n" in others:  # a NaN that no constant is: another one may be returned for it
         premises += [f"n <> {constant}" for constant in constants]
     premises += [printer.operand(c, AND) for c in _stated(terms, None)]
+
     points = [*constants, *theory.points, *others]
     if functions_of(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
@@ -463,23 +466,25 @@ def _name(rewrite: _Terms) -> str:
 def _instance(etype: ElementType) -> Module:
     """That an element type meets the axioms of the abstract one of its family."""
     kind = "Floats" if etype.family == "float" else "Integers"
-    text = repo_file(ABSTRACT).read_text(encoding="utf-8")
-    axioms = [d.name for d in declarations(text) if d.form == "axiom" and d.module == kind]
-    ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
-    axioms = [*(d.name for d in ordered if d.form == "axiom"), *axioms]
+    axioms = _axioms_of(kind)
     printer = WhymlPrinter(etype, operators()["clip"].signature)
-    named = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
-    constants = []
-    for text, name in named.items():
-        if (kind, text) != ("Integers", "-0"):
+    literals = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
+    defined = []
+    for text, name in literals.items():
+        if (kind, text) != ("Integers", "-0"):  # which has the name of 0
             value = printer.value(encode(text, etype), text)
-            constants.append(Declared(f"constant {name} : t", value))
-    functions = [opposite(etype, printer)] if kind == "Floats" else []
-    symbols = ["type t = t", *(f"predicate {p} = {p}" for p in ("nan", "le", "lt", "eq"))]
-    symbols += [f"constant {name} = {name}" for name in dict.fromkeys(named.values())]
-    symbols += [f"function {f.name} = {f.name}" for f in functions]
+            defined.append(Declared(f"constant {name} : t", value))
+
+    symbols = ["type t = t"]
+    symbols += [f"predicate {name} = {name}" for name in ("nan", "le", "lt", "eq")]
+    symbols += [f"constant {name} = {name}" for name in dict.fromkeys(literals.values())]
+    if kind == "Floats":
+        function = opposite(etype, printer)
+        defined.append(function)
+        symbols.append(f"function {function.name} = {function.name}")
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = f"  clone rewrites.{kind} with\n    {', '.join(symbols)},\n{goals}"
+
     cloned = []
     for axiom in axioms:
         title = f"{etype.id} in rewrites: {axiom.replace('_', ' ')}"
@@ -488,7 +493,17 @@ def _instance(etype: ElementType) -> Module:
         f"{etype.why3}Instance",
         f"{etype.id} meets the axioms of why3/rewrites.mlw.",
         [f"use elements.{etype.why3}"],
-        [*(declared.text for declared in (*constants, *functions)), clone],
+        [*(declared.text for declared in defined), clone],
         [],
         cloned=cloned,
     )
+
+
+def _axioms_of(kind: str) -> list[str]:
+    """The axioms of an abstract element type: of its order first, then its own."""
+    axioms = []
+    for file, module in (("why3/ordered.mlw", None), (ABSTRACT, kind)):
+        text = repo_file(file).read_text(encoding="utf-8")
+        stated = [entry for entry in declarations(text) if entry.form == "axiom"]
+        axioms += [entry.name for entry in stated if module in (None, entry.module)]
+    return axioms

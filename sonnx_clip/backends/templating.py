@@ -28,9 +28,9 @@ _BREAKS = re.compile(
 def layout(statement: str, indent: int = 4) -> str:
     """The statement in lines of at most `WIDTH` characters where that is possible."""
     width = WIDTH - indent
-    lines = [
-        line for part in _FORCED.split(statement) for line in _pack(_pieces(part, width), width)
-    ]
+    lines: list[str] = []
+    for part in _FORCED.split(statement):
+        lines += _pack(_pieces(part, width), width)
     return ("\n" + " " * indent).join(lines)
 
 
@@ -38,19 +38,21 @@ def _pieces(text: str, width: int) -> list[str]:
     """The parts between which a line may end: outside parentheses, and further inside what is too long."""
     pieces = [text]
     for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
-        pieces = [
-            p
-            for piece in pieces
-            for p in (_split(piece, depth) if len(piece) > longest else [piece])
-        ]
+        smaller: list[str] = []
+        for piece in pieces:
+            smaller += _split(piece, depth) if len(piece) > longest else [piece]
+        pieces = smaller
     return pieces
 
 
 def _split(text: str, depth: int) -> list[str]:
-    ends = [m for m in _BREAKS.finditer(text) if _depth(text, m.start()) <= depth]
-    starts = [0, *(m.end() for m in ends)]
-    stops = [*(m.start() for m in ends), len(text)]
-    return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    parts = []
+    start = 0
+    for gap in _BREAKS.finditer(text):
+        if _depth(text, gap.start()) <= depth:
+            parts.append(text[start : gap.start()])
+            start = gap.end()
+    return [*parts, text[start:]]
 
 
 def _depth(text: str, position: int) -> int:

@@ -128,22 +128,22 @@ def _format(etype: ElementType) -> dict[str, Any]:
 def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     evaluate = evaluator(spec, etype)
     classes = spec.classes_of(etype.family)
-    by_class: dict[str, dict[Values, None]] = {
-        c.id: {} for c in classes
-    }  # keys: ordered, and each once
+    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}  # ordered sets
     for values in _defined(evaluate, _candidates(spec, etype)):
-        for c in evaluate.classes(*values):
-            by_class[c.id][values] = None
-    named = list(_named(spec, etype))
-    last: dict[str, list[Values]] = {c.id: [] for c in classes}
+        for klass in evaluate.classes(*values):
+            by_class[klass.id][values] = None
+    last: dict[str, list[Values]] = {klass.id: [] for klass in classes}
     for values in _defined(evaluate, _added_later(spec, etype)):
-        for c in evaluate.classes(*values):
-            last[c.id].append(values)
+        for klass in evaluate.classes(*values):
+            last[klass.id].append(values)
+
+    named = list(_named(spec, etype))
     for klass in classes:
-        of_class = by_class[klass.id]
-        spread = _spread(list(of_class))
-        due = [values for values in named if values in of_class]
-        distinct = dict.fromkeys([*spread, *due, *last[klass.id]])
+        candidates = by_class[klass.id]
+        chosen = _spread(list(candidates))
+        chosen += [values for values in named if values in candidates]
+        chosen += last[klass.id]
+        distinct = dict.fromkeys(chosen)
         for number, values in enumerate(distinct, 1):
             yield vector_of(evaluate, klass, number, values)
 
@@ -236,7 +236,7 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
 def _spread(candidates: list[Values]) -> list[Values]:
     """The first, which is the witness of the YAML, and others evenly from the rest."""
     if len(candidates) <= PER_CLASS:
-        return candidates
+        return list(candidates)
     last = len(candidates) - 1
     places = [index * last // (PER_CLASS - 1) for index in range(PER_CLASS)]
     return [candidates[place] for place in places]
@@ -246,7 +246,8 @@ def vector_of(
     evaluate: Evaluator, klass: ValueClass, number: int, values: Values
 ) -> dict[str, Any]:
     """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
-    etype, spec = evaluate.etype, evaluate.spec
+    etype = evaluate.etype
+    spec = evaluate.spec
     case = evaluate.case(*values)
     due = int(evaluate.result(*values))
     shown = ", ".join(show(value, etype) for value in values)

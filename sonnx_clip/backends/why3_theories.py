@@ -49,14 +49,14 @@ def _module(
 ) -> Iterator[Module]:
     """A module with the claims of some groups as goals and what they use, if there are any."""
     printer = printer or element_printer(spec, etype)
-    found = [goal(claim, printer) for claim in claims_of(spec, etype.id, *groups)]
-    statements = [g.statement for g in found]
+    goals = [goal(claim, printer) for claim in claims_of(spec, etype.id, *groups)]
+    statements = [g.statement for g in goals]
     if any("converts" in statement for statement in statements):
         uses = ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}", *uses]
     parts = [*declarations_used(spec, etype, statements), *constants]
     smoke = "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
-    if found:
-        yield Module(name, about, [*uses_of(spec, etype), *uses], parts, found, smoke)
+    if goals:
+        yield Module(name, about, [*uses_of(spec, etype), *uses], parts, goals, smoke)
 
 
 # --- The element types --------------------------------------------------------------------------------------
@@ -107,10 +107,10 @@ def _instance(etype: ElementType) -> Module:
     """That an element type meets each axiom of an ordered one."""
     ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
     axioms = [d.name for d in ordered if d.form == "axiom"]
-    given = ",\n".join(f"    goal {axiom}" for axiom in axioms)
+    goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = (
         "  clone ordered.Ordered with\n    type t = t, predicate nan = nan, predicate le = le,"
-        f" predicate lt = lt, predicate eq = eq,\n{given}"
+        f" predicate lt = lt, predicate eq = eq,\n{goals}"
     )
     titles = {axiom: f"{etype.id} is ordered: {axiom.replace('_', ' ')}" for axiom in axioms}
     return Module(
@@ -174,10 +174,10 @@ def _goal(spec: Spec, claim: Claim) -> Goal:
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
         return printed
-    changes = "; ".join(
-        f"{name.lower()} = {printer.show(of)}" for name, of in claim.witness.items()
-    )
-    node = "example" if claim.role == "consistent" else f"{{ example with {changes} }}"
+    changes = [f"{name.lower()} = {printer.show(value)}" for name, value in claim.witness.items()]
+    node = f"{{ example with {'; '.join(changes)} }}"
+    if claim.role == "consistent":
+        node = "example"
     return replace(printed, statement=f"let n = {node} in {printed.statement}")
 
 
@@ -230,16 +230,20 @@ def _dims(dims: tuple[int | str, ...] | None) -> str:
 def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     """The theories by their path in the repository, and their obligations."""
     by_type = {etype.id: modules_of(spec, etype) for etype in spec.element_types}
-    found = [
-        (f"{prefix}{id_}", id_, of[prefix]) for prefix in PREFIXES for id_, of in by_type.items()
-    ]
-    if spec.restrictions and has_written_theory(spec):
-        found.insert(len(spec.element_types), (SUBJECT, SUBJECT, [restrictions_module(spec)]))
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
-    for name, subject, modules in found:
-        if modules:
-            path = f"{FOLDER}/{name}.mlw"
-            files[path] = theory_file(spec, modules)
-            obligations += [o for module in modules for o in module.obligations(subject, path)]
+
+    def add(name: str, subject: str, modules: Sequence[Module]) -> None:
+        path = f"{FOLDER}/{name}.mlw"
+        files[path] = theory_file(spec, modules)
+        for module in modules:
+            obligations.extend(module.obligations(subject, path))
+
+    for number, prefix in enumerate(PREFIXES):
+        # Restrictions come behind the first theory of every type: so obligations keep their order.
+        if number == 1 and spec.restrictions and has_written_theory(spec):
+            add(SUBJECT, SUBJECT, [restrictions_module(spec)])
+        for id_, modules in by_type.items():
+            if modules[prefix]:
+                add(f"{prefix}{id_}", id_, modules[prefix])
     return files, obligations

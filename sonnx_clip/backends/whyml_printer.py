@@ -180,15 +180,14 @@ class WhymlPrinter(Printing):
 
 def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on elements, and on FLOATs where float32 is an element type."""
-    float_type = next((of for of in spec.element_types if of.id == "float32"), None)
+    float_type = next((other for other in spec.element_types if other.id == "float32"), None)
     return WhymlPrinter(etype, spec.signature, float_type=float_type)
 
 
 def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on tensor values: a scalar is its only entry."""
-    return WhymlPrinter(
-        etype, spec.signature, {name: f"value {name.lower()}" for name in spec.signature.scalars}
-    )
+    entries_of_scalars = {name: f"value {name.lower()}" for name in spec.signature.scalars}
+    return WhymlPrinter(etype, spec.signature, entries_of_scalars)
 
 
 def float_literal(pattern: int, comment: str = "") -> str:
@@ -199,9 +198,12 @@ def float_literal(pattern: int, comment: str = "") -> str:
 
 def real_literal(value: Fraction) -> str:
     """A rational number with a finite decimal expansion, as every number of the YAML has one, as a real."""
-    scale = next(n for n in count() if 10**n % value.denominator == 0)
-    digits = f"{abs(value) * 10**scale}".rjust(scale + 1, "0")
-    text = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :] or '0'}"
+    decimals = next(number for number in count() if 10**number % value.denominator == 0)
+    digits = str(abs(value) * 10**decimals).rjust(decimals + 1, "0")
+    point = len(digits) - decimals
+    whole = digits[:point]
+    fraction = digits[point:] or "0"
+    text = f"{whole}.{fraction}"
     return f"(-{text})" if value < 0 else text
 
 
@@ -239,16 +241,17 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
     parts.append(printer.conclusion(claim.conclusion) if parts else printer.show(claim.conclusion))
     body = " -> ".join(parts)
     used = names_used(claim)
-    lets = [
-        f"let {name.lower()} = {printer.show(expr)} in"
-        for name, expr in claim.witness.items()
-        if name in used
-    ]
-    return " ".join([*_quantifier(claim.variables, used), *lets, body])
+    formula = _quantifier(claim.variables, used)
+    for name, expr in claim.witness.items():
+        if name in used:
+            formula.append(f"let {name.lower()} = {printer.show(expr)} in")
+    return " ".join([*formula, body])
 
 
 def _quantifier(variables: tuple[tree.Name, ...], used: set[str]) -> list[str]:
+    bound = [variable for variable in variables if variable.id in used]
     groups = []
-    for kind, of in groupby((v for v in variables if v.id in used), lambda variable: variable.kind):
-        groups.append(f"{' '.join(v.id.lower() for v in of)}: {_SORTS[kind]}")
+    for kind, group in groupby(bound, lambda variable: variable.kind):
+        names = " ".join(variable.id.lower() for variable in group)
+        groups.append(f"{names}: {_SORTS[kind]}")
     return [f"forall {', '.join(groups)}."] if groups else []

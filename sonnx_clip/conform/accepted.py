@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Policy: TypeAlias = Literal["default", "strict"]
 
 
-def latitudes(etype: ElementType, policy: Policy, of: Operator) -> Accepts:
+def latitudes(etype: ElementType, policy: Policy, operator: Operator) -> Accepts:
     """The latitudes of a policy: functions of operands, expected results and results."""
-    oracle = of.oracle
+    oracle = operator.oracle
     every: Accepts = oracle.LATITUDE[etype.family]
     if policy == "default":
         return every
@@ -41,5 +41,6 @@ def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -
     first = np.full(len(values[-1]), -1, np.int8)
     # Backwards, so that the first latitude is written last.
     for index, is_accepted in reversed(list(enumerate(accepts.values()))):
-        np.putmask(first, np.broadcast_to(is_accepted(*typed), first.shape), index)
+        mask = np.broadcast_to(is_accepted(*typed), first.shape)
+        np.putmask(first, mask, index)
     return first

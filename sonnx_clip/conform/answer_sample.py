@@ -33,7 +33,8 @@ class AnswerSample:
     """
 
     def __init__(self, etype: ElementType, accepts: Accepts) -> None:
-        self._etype, self._accepts = etype, accepts
+        self._etype = etype
+        self._accepts = accepts
         self._special = np.array(special_patterns(etype), bits_type(etype.id))
         self._parts: list[Answers] = []
 
@@ -49,20 +50,24 @@ class AnswerSample:
             results: of a request.
             deviating: flat places of results that deviate, in parts.
         """
+        request = results.request
         size = results.got.size
         # All answers to the special values are kept: readings differ there.
-        is_special = results.indices is None and np.array_equal(results.request.pool, self._special)
+        is_special = results.indices is None and np.array_equal(request.pool, self._special)
         places = [np.arange(size) if is_special else _evenly(size)]
         if deviating:
             places.append(_sampled(np.concatenate(deviating), results.expected))
-        rows, columns = np.divmod(np.concatenate(places), results.request.length)
+
+        rows, columns = np.divmod(np.concatenate(places), request.length)
         usable = results.usable[rows, columns]
         self._parts.append(self._answers_at(results, rows[usable], columns[usable]))
 
     def _answers_at(self, results: ComparedResults, rows: Array, columns: Array) -> Answers:
-        request, table = results.request, results.expected
+        request = results.request
+        table = results.expected
         operands = request.operands_at(rows, results.pool_places(rows, columns))
-        got, expected = results.got[rows, columns], table.results[rows, columns]
+        got = results.got[rows, columns]
+        expected = table.results[rows, columns]
         latitude = accepted_by(self._etype, (*operands, expected, got), self._accepts)
         return Answers(
             etype=self._etype,

@@ -44,12 +44,13 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
     """
     trees = [entry.is_ for entry in spec.conditions_on_bounds if entry.is_for(etype.family)]
     evaluator = ArrayEvaluator(spec, etype)
+    dtype = numpy_type(etype.id)
 
     def condition(expr: Expr) -> Condition:
         def holds(bounds: Sequence[Array]) -> Array:
-            typed = [bound.view(numpy_type(etype.id)) for bound in bounds]
-            found = evaluator.all_hold((expr,), _names(spec, typed), typed)
-            return np.broadcast_to(found, bounds[0].shape)
+            typed = [bound.view(dtype) for bound in bounds]
+            held = evaluator.all_hold((expr,), _names(spec, typed), typed)
+            return np.broadcast_to(held, bounds[0].shape)
 
         return Condition(unparse(expr), holds)
 
@@ -79,22 +80,25 @@ def _joined(word: str, first: Expr, second: Expr) -> Expr:
 
 def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:
     """The condition that the bounds are one of few pairs, and its negation."""
-    distinct = sorted(set(zip(*(bound.tolist() for bound in pairs), strict=True)))
+    columns = [bound.tolist() for bound in pairs]
+    distinct = sorted(set(zip(*columns, strict=True)))
     if not 0 < len(distinct) <= _FEW_PAIRS:
         return
 
     def is_one_of(bounds: Sequence[Array]) -> Array:
-        found = np.zeros(bounds[0].shape, bool)
+        is_met = np.zeros(bounds[0].shape, bool)
         for pair in distinct:
-            found |= np.all(
-                [bound == side for bound, side in zip(bounds, pair, strict=True)], axis=0
-            )
-        return found
+            is_pair = np.ones(bounds[0].shape, bool)
+            for bound, side in zip(bounds, pair, strict=True):
+                is_pair &= bound == side
+            is_met |= is_pair
+        return is_met
 
     texts = []
     for pair in distinct:
         sides = zip(_names(spec, pair), pair, strict=True)
-        texts.append(" and ".join(f"{name} == {show(value, etype)}" for name, value in sides))
+        equations = [f"{name} == {show(value, etype)}" for name, value in sides]
+        texts.append(" and ".join(equations))
     yield Condition(" or ".join(texts), is_one_of)
 
 

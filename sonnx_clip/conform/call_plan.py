@@ -19,7 +19,7 @@ The calls of a part are determined by its name, and are the same on every machin
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isqrt
+from math import ceil, isqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -230,8 +230,10 @@ def chosen(etype: ElementType, operator: Operator) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
     table = special_table(etype, operator)
     rows = covering_rows(etype, _FEW_BOUNDS, operator)
+
     # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
     yield from _with_purpose("bounds in use", _calls_of_bounds_in_use(etype, operator))
+
     has_every_value = etype.width == 8 and 8 * operator.tensors <= WHOLE_BITS
     if has_every_value:
         patterns = np.arange(256, dtype=np.uint8)
@@ -239,22 +241,28 @@ def chosen(etype: ElementType, operator: Operator) -> Calls:
         scalars = together(patterns, operator.scalars)
         calls = _long_calls(etype, operator, tensors, scalars)
         yield from _with_purpose("every 8-bit value", calls)
+
     special = [table.pool, *table.beside]
     calls = _long_calls(etype, operator, special, table.scalars)
     yield from _with_purpose("special values", calls)
+
     if not has_every_value:
         seed = [_SEED, *etype.id.encode()]
         bits = bits_type(etype.id)
         random = _random(seed, operator.tensors, _CALLS, bits)
         calls = _long_calls(etype, operator, random, table.scalars)
         yield from _with_purpose("random X", calls)
+
     yield from _with_purpose("layouts", _layouts(table, rows, operator))
+
     drawn, drawn_scalars = random_patterns(etype, operator)
-    calls = _long_calls(etype, operator, [*drawn], [*drawn_scalars])
+    calls = _long_calls(etype, operator, list(drawn), list(drawn_scalars))
     yield from _with_purpose("random draws", calls)
+
     lengths = np.repeat(LENGTHS, len(rows))
     rows_of_lengths = np.tile(rows, len(LENGTHS))
     yield from _with_purpose("lengths", _of_lengths(table, lengths, rows_of_lengths))
+
     pools = _long_pools(etype, operator)
     # Calls that have only a part of the pool begin elsewhere the second time.
     times = 2 if len(pools[0]) > LONG else 1
@@ -310,7 +318,7 @@ def _call(
 
 def every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
     """Rows and starts of calls of a length that together have each value of a pool under each row."""
-    times = -(-size // length) if length else 1
+    times = ceil(size / length) if length else 1
     calls = np.arange(times)
     starts = calls * length % size
     return np.repeat(rows, times), np.tile(starts, len(rows))
@@ -327,6 +335,7 @@ def _layouts(table: Table, covering: Array, operator: Operator) -> Calls:
         length = layout.length or 0
         distinct = 1 if layout.repeats else length
         rows, starts = every_entry(covering, size, distinct)
+
         crossings = crossed(table.count, operator.scalars, number)
         # Where several calls are needed to have every X, each choice of scalars has two.
         times = len(rows) // len(covering)
@@ -334,6 +343,7 @@ def _layouts(table: Table, covering: Array, operator: Operator) -> Calls:
         more_starts = _scattered(len(more_rows), size)
         if length == 0:
             more_starts = np.zeros_like(more_starts)
+
         all_rows = np.concatenate([rows, more_rows])
         all_starts = np.concatenate([starts, more_starts])
         expected = table.rows(all_rows)
@@ -437,23 +447,25 @@ def random_patterns(etype: ElementType, operator: Operator, number: int = 0) -> 
     About a third are special values, a third neighbours of one, a third any pattern. Each fourth value of a
     scalar is also a value of the tensors, since implementations differ in ties. Each number is another draw.
     """
-    tensors, scalars = operator.tensors, operator.scalars
+    tensors = operator.tensors
+    scalars = operator.scalars
     special = np.array(special_patterns(etype), np.uint64)
-    of_scalars = scalars * _PAIRS
-    size = tensors * _ENTRIES + of_scalars
+    bound_count = scalars * _PAIRS
+    size = tensors * _ENTRIES + bound_count
     seed = [_SEED, *etype.id.encode(), number]
-    uint64 = np.dtype(np.uint64)
-    kind, word = _random(seed, 2, size, uint64)
+    kind, word = _random(seed, 2, size, special.dtype)
+
     quotient, place = np.divmod(word, len(special))
     chosen = special[place]
-    # Neighbours of the lowest and of the highest pattern are cut off to the width of the type.
     distance = quotient % (2 * _NEAR + 1)
     near = chosen + distance - _NEAR
     choice = (kind % 3).astype(int)
     patterns = np.choose(choice, (chosen, near, word))
+    # Neighbours of the lowest and of the highest pattern are cut off to the width of the type.
     drawn = patterns.astype(bits_type(etype.id))
-    bounds = drawn[:of_scalars].reshape(scalars, _PAIRS)
-    entries = drawn[of_scalars:].reshape(tensors, _ENTRIES)
+
+    bounds = drawn[:bound_count].reshape(scalars, _PAIRS)
+    entries = drawn[bound_count:].reshape(tensors, _ENTRIES)
     fourth = bounds[:, ::4].ravel()
     ties = np.tile(fourth, (tensors, 1))
     return np.hstack([ties, entries]), bounds
@@ -566,11 +578,12 @@ def some_bounds(etype: ElementType, operator: Operator, n: int, place: int) -> l
     bits = bits_type(etype.id)
     patterns = [int(encode(text, etype)) for text in _BESIDE[etype.family]]
     others = together(np.array(patterns, bits), operator.scalars - 1)
-    times = len(others[0]) if others else 1
+    choices_of_others = len(others[0]) if others else 1
+
     first = n * _BOUNDS
     values = np.arange(first, first + _BOUNDS).astype(bits)
     bounds = [np.tile(other, _BOUNDS) for other in others]
-    bounds.insert(place, np.repeat(values, times))
+    bounds.insert(place, np.repeat(values, choices_of_others))
     return bounds
 
 
@@ -611,9 +624,8 @@ def few_calls(etype: ElementType, operator: Operator) -> Calls:
     made = 0
     for shape in _few_shapes():
         turns = made + np.arange(shape.calls)
-        starts = (
-            turns * 7 % len(special.pool)
-        )  # 7 apart, so that few calls have values of every kind
+        # 7 apart, so that few calls have values of every kind.
+        starts = turns * 7 % len(special.pool)
         expected = special.rows(turns % special.count)
         request, table = _call(shape.layout, shape.length, expected, starts)
         yield replace(request, purpose=shape.purpose), table

@@ -64,9 +64,9 @@ def run_campaign(
     module_of(options.runtime)
     if store is not None:
         options = replace(options, identity=store.identity)
-    return _Campaign(
-        options, judge or LocalJudge(jobs, on_pace), store, on_progress, again=again
-    ).run()
+    judge = judge or LocalJudge(jobs, on_pace)
+    campaign = _Campaign(options, judge, store, on_progress, again=again)
+    return campaign.run()
 
 
 def version_of(options: CheckOptions) -> str:
@@ -103,18 +103,18 @@ class _Campaign:
         *,
         again: bool,
     ) -> None:
-        self._options, self._judge, self._store, self._on_progress = (
-            options,
-            judge,
-            store,
-            on_progress,
-        )
+        self._options = options
+        self._judge = judge
+        self._store = store
+        self._on_progress = on_progress
         self._replace = store is not None and store.is_cache and again
-        self._began, self._code = time.monotonic(), code_digest(options.runtime)
-        self._units, self._done, self._stopped = options.units, 0, False
-        self._results: dict[str, dict[str, UnitResult]] = {
-            etype: {} for etype in self._units
-        }  # by part
+        self._began = time.monotonic()
+        self._code = code_digest(options.runtime)
+        self._units = options.units
+        self._done = 0
+        self._stopped = False
+        # By element type and part.
+        self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in self._units}
 
     def run(self) -> Report:
         """Judge all units; the report."""
@@ -128,24 +128,34 @@ class _Campaign:
             start(units[0] for units in self._units.values())
             while running:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    unit, found = running.pop(future), future.result()
-                    if found is not None:
-                        self._results[unit.etype][unit.part] = found
-                    others = self._units[unit.etype][1:] if unit.first else []
-                    following = [one for one in others if found is not None and follows(found, one)]
-                    start(following)
-                    self._done += 1 + len(others) - len(following)
+                    unit = running.pop(future)
+                    start(self._units_after(unit, future.result()))
                     self._on_progress(self._done, unit.name)
             return self._report()
         except KeyboardInterrupt:
             self._stop(pool)
             for future, unit in running.items():
-                found = None if future.cancelled() or future.exception() else future.result()
-                if found is not None and found.tally is not None:
-                    self._results[unit.etype][unit.part] = found
+                has_result = not future.cancelled() and not future.exception()
+                result = future.result() if has_result else None
+                if result is not None and result.tally is not None:
+                    self._results[unit.etype][unit.part] = result
             raise InterruptedCampaignError(self._report()) from None
         finally:
             self._stop(pool)
+
+    def _units_after(self, unit: Unit, result: UnitResult | None) -> list[Unit]:
+        """Note the result of a unit, and return the units that are judged because of it."""
+        if result is not None:
+            self._results[unit.etype][unit.part] = result
+        self._done += 1
+        if not unit.first:
+            return []
+        others = self._units[unit.etype][1:]
+        following = []
+        if result is not None:
+            following = [other for other in others if follows(result, other)]
+        self._done += len(others) - len(following)  # what is not judged counts as done
+        return following
 
     def _stop(self, pool: ThreadPoolExecutor) -> None:
         self._stopped = True
@@ -154,53 +164,61 @@ class _Campaign:
 
     def _result_of(self, unit: Unit) -> UnitResult | None:
         """The stored result of a unit, or else its judgement; None if it is no longer needed."""
-        results, store = self._results[unit.etype], self._store
+        results = self._results[unit.etype]
+        store = self._store
         if self._stopped or unit not in needed(self._units[unit.etype], results):
             return None
-        stored = None if store is None or self._replace else store.take(unit)
-        if stored is not None:
-            return stored
-        found = self._judge.judge(unit)
+        if store is not None and not self._replace:
+            stored = store.take(unit)
+            if stored is not None:
+                return stored
+
+        result = self._judge.judge(unit)
         if self._stopped:  # its counts are valid, but the interrupt caused its end
             update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
-            return found.model_copy(update=update)
-        found = describe(found, unit, results.get(FIRST), lambda: self._stopped)
-        if self._stopped or store is None or not found.is_kept(cache=store.is_cache):
-            return found
+            return result.model_copy(update=update)
+        result = describe(result, unit, results.get(FIRST), lambda: self._stopped)
+        if self._stopped or store is None or not result.is_kept(cache=store.is_cache):
+            return result
+
         # A cache holds no result of code, packages or an environment that changed since the run began.
-        if (
-            not store.is_cache
-            or cache_identity(self._options.runtime, self._options.of) == store.identity
-        ):
-            store.keep(unit, found)
-        return found
+        is_valid = True
+        if store.is_cache:
+            identity = cache_identity(self._options.runtime, self._options.of)
+            is_valid = identity == store.identity
+        if is_valid:
+            store.keep(unit, result)
+        return result
 
     def _report(self) -> Report:
         """The report on all results, partial ones included."""
-        options, of, types, kept, version = (
-            self._options,
-            self._options.of,
-            [],
-            {},
-            self._options.runtime,
-        )
+        options = self._options
+        operator = options.of
+        types = []
+        kept = {}
+        version = options.runtime
         for etype in options.element_types:
-            units, results = self._units[etype.id], self._results[etype.id]
-            types.append(merged(etype, units, results, of))
-            made = [
-                results[u.part].made if u.part in results else "" for u in needed(units, results)
-            ]
-            if all(made):
+            units = self._units[etype.id]
+            results = self._results[etype.id]
+            types.append(merged(etype, units, results, operator))
+
+            parts = [unit.part for unit in needed(units, results)]
+            made = [results[part].made for part in parts if part in results]
+            if len(made) == len(parts) and all(made):
                 kept[etype.id] = min(made)
-            version = next((found.version for found in results.values()), options.runtime)
+            versions = [result.version for result in results.values()]
+            version = versions[0] if versions else options.runtime
+
         whole = [report for report in types if report.unfinished is None]
-        if of.against is None:
-            compared = scope(whole, of, options.level, few_calls=options.few_calls)
+        if operator.against is None:
+            compared = scope(whole, operator, options.level, few_calls=options.few_calls)
         else:
-            compared = of.against.scope(whole)
+            compared = operator.against.scope(whole)
+        is_all_kept = len(kept) == len(types)
+        seconds = 0.0 if is_all_kept else round(time.monotonic() - self._began, 1)
         return Report(
             tool=f"sonnx-clip {sonnx_clip.__version__}",
-            spec_sha256=of.oracle.SPEC_DIGEST,
+            spec_sha256=operator.oracle.SPEC_DIGEST,
             runtime=options.runtime,
             runtime_version=version,
             code_sha256=self._code,
@@ -209,10 +227,10 @@ class _Campaign:
             machine=platform.machine(),
             policy=options.policy,
             level=options.level,
-            seconds=0.0 if len(kept) == len(types) else round(time.monotonic() - self._began, 1),
+            seconds=seconds,
             types=tuple(types),
             kept=kept,
             required=tuple(dict.fromkeys(options.require)),
             scope=compared if whole else (),
-            dialect=of.dialect,
+            dialect=operator.dialect,
         )

@@ -43,7 +43,7 @@ class Cause:
 
 
 def causes(
-    of: Operator,
+    operator: Operator,
     answers: Answers,
     extremes: Mapping[int, Extremes],
     form: ModelForm | None = None,
@@ -51,13 +51,13 @@ def causes(
     """The cause of the violations in each class; classes without a known cause are left out.
 
     Args:
-        of: the operator.
+        operator: the operator.
         answers: a sample of all answers in an element type.
         extremes: by class, the places of all deviations that no latitude accepts.
         form: of the models that were called, if models were.
     """
-    search = _Search(of, answers, form)
-    found: dict[int, Cause] = {}
+    search = _Search(operator, answers, form)
+    named: dict[int, Cause] = {}
     for look in (
         search.by_one_for_all,
         partial(search.by_place_for_all, extremes=extremes),
@@ -66,31 +66,31 @@ def causes(
         partial(search.by_place, extremes=extremes),
         search.by_two,
     ):
-        left = [index for index in search.violating if index not in found]
+        left = [index for index in search.violating if index not in named]
         if left:
-            found |= look(left)
-    return found
+            named |= look(left)
+    return named
 
 
 def accepted_causes(
-    of: Operator, answers: Answers, form: ModelForm | None = None
+    operator: Operator, answers: Answers, form: ModelForm | None = None
 ) -> dict[int, Cause]:
     """The cause of the deviations in each class that a latitude accepts, as `causes`.
 
     What gives every answer of the element type explains them as it explains the violations.
     """
-    whole = _Search(of, answers, form).gives_every_answer()
+    whole = _Search(operator, answers, form).gives_every_answer()
     accepted = answers.where(~answers.violating)
     if whole is not None:
         deviating = accepted.where(accepted.deviating)
         return dict.fromkeys(deviating.known_classes, whole)
-    return _Search(of, accepted, form).by_candidates_of_accepted()
+    return _Search(operator, accepted, form).by_candidates_of_accepted()
 
 
-def explains_all(of: Operator, answers: Answers) -> str | None:
+def explains_all(operator: Operator, answers: Answers) -> str | None:
     """What gives every answer of an element type, if it is no reading; None if nothing does."""
     deviations = answers.where(answers.deviating)
-    for candidate in candidates(of, answers.etype):
+    for candidate in candidates(operator, answers.etype):
         if (
             not candidate.reading
             and candidate.allows(deviations).all()
@@ -103,12 +103,13 @@ def explains_all(of: Operator, answers: Answers) -> str | None:
 class _Search:
     """The search for causes in the answers of an element type."""
 
-    def __init__(self, of: Operator, answers: Answers, form: ModelForm | None) -> None:
-        self._of, self._answers = of, answers
+    def __init__(self, operator: Operator, answers: Answers, form: ModelForm | None) -> None:
+        self._of = operator
+        self._answers = answers
         self._violations = answers.where(answers.violating)
         self.violating: list[int] = np.unique(self._violations.classes).tolist()
-        fitted = read_as(of, self._violations)
-        self._candidates = (*candidates(of, answers.etype, form), *fitted)
+        fitted = read_as(operator, self._violations)
+        self._candidates = (*candidates(operator, answers.etype, form), *fitted)
 
     def _in(self, classes: Iterable[int]) -> Answers:
         return self._answers.where(np.isin(self._answers.classes, list(classes)))
@@ -120,11 +121,12 @@ class _Search:
         fitting = [
             candidate for candidate in self._candidates if candidate.allows(self._violations).all()
         ]
+        # What gives every answer of the type is likelier than what gives those in some classes alone.
         for test in (_gives_all, _agrees_with_all):
-            explaining = [candidate for candidate in fitting if test(candidate, self._answers)]
-            explaining = explaining or [c for c in fitting if test(c, self._in(classes))]
-            if explaining:
-                return dict.fromkeys(classes, _cause(explaining[0], explaining))
+            for answers in (self._answers, self._in(classes)):
+                explaining = [candidate for candidate in fitting if test(candidate, answers)]
+                if explaining:
+                    return dict.fromkeys(classes, _cause(explaining[0], explaining))
         return {}
 
     def gives_every_answer(self) -> Cause | None:
@@ -140,16 +142,17 @@ class _Search:
 
     def by_candidates(self, classes: Sequence[int]) -> dict[int, Cause]:
         """The cause of each class by itself; candidates that explain the most classes come first."""
-        found: dict[int, Cause] = {}
+        named: dict[int, Cause] = {}
         for test in (_gives_all, _agrees_with_all):
-            left = [index for index in classes if index not in found]
-            found |= self._most_explaining(test, left, self._violations)
-        return found
+            left = [index for index in classes if index not in named]
+            named |= self._most_explaining(test, left, self._violations)
+        return named
 
     def by_candidates_of_accepted(self) -> dict[int, Cause]:
-        """The same for deviations that a latitude accepts."""
+        """The cause of the deviations in each class that a latitude accepts."""
         deviations = self._answers.where(self._answers.deviating)
-        return self._most_explaining(_gives_all, np.unique(deviations.classes).tolist(), deviations)
+        classes = np.unique(deviations.classes).tolist()
+        return self._most_explaining(_gives_all, classes, deviations)
 
     def _most_explaining(
         self,
@@ -161,21 +164,23 @@ class _Search:
         explained: dict[Candidate, set[int]] = {}
         for candidate in self._candidates:
             # Deviations are few: most candidates fail there, before all answers are looked at.
-            failing = set(np.unique(deviations.classes[~candidate.allows(deviations)]).tolist())
-            hopeful = set(classes) - failing
+            is_forbidden = ~candidate.allows(deviations)
+            failing = np.unique(deviations.classes[is_forbidden]).tolist()
+            hopeful = set(classes).difference(failing)
             explained[candidate] = {
                 index for index in hopeful if test(candidate, answers_of[index])
             }
-        found: dict[int, Cause] = {}
-        while left := set(classes) - found.keys():
+
+        named: dict[int, Cause] = {}
+        while left := set(classes) - named.keys():
             # Of several candidates that explain as much, the first is the likeliest.
             best = max(self._candidates, key=lambda candidate: len(explained[candidate] & left))
             reached = explained[best] & left
             if not reached:
                 break
             alike = [candidate for candidate in self._candidates if explained[candidate] >= reached]
-            found |= dict.fromkeys(reached, _cause(best, alike))
-        return found
+            named |= dict.fromkeys(reached, _cause(best, alike))
+        return named
 
     # --- Under a condition on the bounds
 
@@ -185,14 +190,17 @@ class _Search:
             return {}
         violations = self._violations.where(np.isin(self._violations.classes, classes))
         for answers in (self._answers, self._in(classes)):
-            if (words := self._under_condition(answers, violations)) is not None:
+            words = self._under_condition(answers, violations)
+            if words is not None:
                 return dict.fromkeys(classes, Cause(words))
-        found = {}
+
+        named = {}
         for index in classes:
             violations = self._violations.where(self._violations.classes == index)
-            if (words := self._under_condition(self._in([index]), violations)) is not None:
-                found[index] = Cause(words)
-        return found
+            words = self._under_condition(self._in([index]), violations)
+            if words is not None:
+                named[index] = Cause(words)
+        return named
 
     def _under_condition(self, answers: Answers, violations: Answers) -> str | None:
         """A condition that all violations meet, and a candidate that gives every answer under it."""
@@ -234,12 +242,12 @@ class _Search:
         self, classes: Sequence[int], extremes: Mapping[int, Extremes]
     ) -> dict[int, Cause]:
         """The place of the deviations in each class by itself, and the cause there."""
-        places = {index: self._place([index], extremes) for index in classes}
-        return {
-            index: Cause(self._words_there(place, [index]))
-            for index, place in places.items()
-            if place is not None
-        }
+        named = {}
+        for index in classes:
+            place = self._place([index], extremes)
+            if place is not None:
+                named[index] = Cause(self._words_there(place, [index]))
+        return named
 
     def _place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> Place | None:
         of_all = extremes[classes[0]]
@@ -262,15 +270,19 @@ class _Search:
 
     def by_two(self, classes: Sequence[int]) -> dict[int, Cause]:
         """Two mechanisms for each class of which one or the other gives each answer."""
-        found = {index: self._two_of(self._in([index])) for index in classes}
-        return {index: Cause(words) for index, words in found.items() if words is not None}
+        named = {}
+        for index in classes:
+            words = self._two_of(self._in([index]))
+            if words is not None:
+                named[index] = Cause(words)
+        return named
 
     def _two_of(self, answers: Answers) -> str | None:
         violations = answers.where(answers.violating)
         useful = [c for c in self._candidates if c.is_mechanism and c.allows(violations).any()]
-        given = {candidate: candidate.allows(answers) for candidate in useful}
+        allowed = {candidate: candidate.allows(answers) for candidate in useful}
         for first, second in combinations(useful, 2):
-            if (given[first] | given[second]).all():
+            if (allowed[first] | allowed[second]).all():
                 return f"{first.words}; or {second.words}"
         return None
 
@@ -281,7 +293,7 @@ def _gives_all(candidate: Candidate, answers: Answers) -> bool:
 
 
 def _agrees_with_all(candidate: Candidate, answers: Answers) -> bool:
-    """The same, but where a latitude accepts an answer the candidate may give the expected result instead."""
+    """Whether a candidate gives every answer, or the expected result where a latitude accepts the answer."""
     gives = candidate.allows(answers)
     other = answers.where(~gives)
     if other.violating.any():
@@ -294,7 +306,9 @@ def _cause(best: Candidate, alike: Sequence[Candidate]) -> Cause:
     if not best.reading:
         return Cause(best.words)
     readings = tuple(candidate.reading for candidate in alike if candidate.reading)
-    more = f" and {len(readings) - _NAMED} more" if len(readings) > _NAMED else ""
-    s = "s" if len(readings) > 1 else ""
-    joint = ", " if more else " and "
-    return Cause(f"allowed by the reading{s} {joint.join(readings[:_NAMED])}{more}", readings)
+    if len(readings) == 1:
+        return Cause(f"allowed by the reading {best.reading}", readings)
+    unnamed = len(readings) - _NAMED
+    names = readings[:_NAMED]
+    text = f"{', '.join(names)} and {unnamed} more" if unnamed > 0 else " and ".join(names)
+    return Cause(f"allowed by the readings {text}", readings)

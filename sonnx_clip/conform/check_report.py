@@ -88,8 +88,8 @@ class Deviation(Stored):
         """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
-        given = [int(text, 16) for text in (*self.operands.values(), self.got)]
-        return dict(zip(signature.all_ids, given, strict=True))
+        bits = [int(text, 16) for text in (*self.operands.values(), self.got)]
+        return dict(zip(signature.all_ids, bits, strict=True))
 
 
 class Sum(Stored):
@@ -277,12 +277,12 @@ class TypeReport(Stored):
     @property
     def served_forms(self) -> tuple[FormReport, ...]:
         """The forms that the runtime does not refuse."""
-        return tuple(found for found in self.forms or () if found.verdict != "refused")
+        return tuple(form for form in self.forms or () if form.verdict != "refused")
 
     @property
     def serves_forms_only(self) -> bool:
         """Whether it refused all calls but those in some forms of a model, as if bounds must be constants."""
-        is_refused = self.compared == 0 and any(found.refused for found in self.classes)
+        is_refused = self.compared == 0 and any(report.refused for report in self.classes)
         return is_refused and bool(self.served_forms)
 
     @property
@@ -335,51 +335,59 @@ class Report(Stored):
     @property
     def compared(self) -> int:
         """How many results were compared in all, those of forms of a model included."""
-        of_types = sum(found.compared for found in self.types)
-        if self.dialect:  # the counts of classes are those of the forms
-            return of_types
-        return of_types + sum(form.compared for found in self.types for form in found.forms or ())
+        compared = 0
+        for report in self.types:
+            compared += report.compared
+            if not self.dialect:  # of a dialect, the counts of classes are those of the forms
+                compared += sum(form.compared for form in report.forms or ())
+        return compared
 
     @property
     def deviations(self) -> Iterator[tuple[str, str, str, Deviation]]:
         """Every deviation with its element type, its class and its form of a model, if any, in words."""
-        for found in self.types:
-            yield from ((found.type, c.id, "", d) for c in found.classes for d in c.deviations)
-            for form in found.forms or ():
-                yield from (
-                    (found.type, id_, str(form.form), d) for id_, d in form.deviations.items()
-                )
+        for report in self.types:
+            for klass in report.classes:
+                for deviation in klass.deviations:
+                    yield report.type, klass.id, "", deviation
+            for form in report.forms or ():
+                for id_, deviation in form.deviations.items():
+                    yield report.type, id_, str(form.form), deviation
 
     @property
     def context_deviations(self) -> Iterator[tuple[str, ContextReport, ContextDeviation]]:
         """Every deviation in a context, with its element type."""
-        for found in self.types:
-            for context in found.contexts:
-                yield from ((found.type, context, deviation) for deviation in context.deviations)
+        for report in self.types:
+            for context in report.contexts:
+                yield from ((report.type, context, deviation) for deviation in context.deviations)
 
     @property
     def failed(self) -> bool:
         """Whether a class or a context fails, a required type is unsupported, or nothing was compared."""
-        missing = any(
-            found.type in self.required and found.verdict == "unsupported" for found in self.types
-        )
-        failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
-        blind = any(found.has_blind_forms for found in self.types)
-        in_context = any(
-            one.verdict in FAILING_IN_CONTEXT for found in self.types for one in found.contexts
-        )
-        return self.compared == 0 or missing or failing or blind or in_context
+        if self.compared == 0:
+            return True
+        for report in self.types:
+            if report.verdict == "unsupported" and report.type in self.required:
+                return True
+            if report.has_blind_forms:
+                return True
+            if any(klass.verdict in FAILING for klass in report.classes):
+                return True
+            if any(context.verdict in FAILING_IN_CONTEXT for context in report.contexts):
+                return True
+        return False
 
     @property
     def environment(self) -> dict[str, str]:
         """The element types without a verdict on the runtime, and what the machine lacks."""
         return {
-            found.type: found.words or "" for found in self.types if found.verdict == "environment"
+            report.type: report.words or ""
+            for report in self.types
+            if report.verdict == "environment"
         }
 
     @property
     def unfinished(self) -> dict[str, str]:
         """The element types in which an interrupt left something unjudged, each with what."""
         return {
-            found.type: found.unfinished for found in self.types if found.unfinished is not None
+            report.type: report.unfinished for report in self.types if report.unfinished is not None
         }

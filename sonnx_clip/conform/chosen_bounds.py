@@ -243,22 +243,20 @@ def bounds_with_values(
 ) -> ChosenBounds:
     """Pairs of bounds with the values of X around each, in bits; each pair once."""
     distinct = dict.fromkeys(tuple(pair) for pair in pairs)
-    around = []
     place: dict[int, int] = {}  # of each value in the pool
+    places_around = []
     for pair in distinct:
         sides = [side for side in pair if side is not None]
-        values = values_around(sides, etype)
-        around.append(values)
-        for value in values:
+        places = []
+        for value in values_around(sides, etype):
             place.setdefault(value, len(place))
-    longest = max(len(values) for values in around)
-    rows = []
-    for values in around:
-        places = [place[value] for value in values]
-        rows.append(np.resize(places, longest))
+            places.append(place[value])
+        places_around.append(places)
+
+    longest = max(len(places) for places in places_around)
+    rows = [np.resize(places, longest) for places in places_around]
     bits = bits_type(etype.id)
     pool = np.array(list(place), bits)
-    sides_of_all = zip(*distinct, strict=True)
-    scalars = [np.array(side, bits) for side in sides_of_all]
+    scalars = [np.array(side, bits) for side in zip(*distinct, strict=True)]
     table = tabulate(etype, [pool], scalars, operator)
     return ChosenBounds(table, np.array(rows))

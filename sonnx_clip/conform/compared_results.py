@@ -81,27 +81,32 @@ class ComparedResults:
                 yield self._deviations_of(first, rows)
 
     def _deviations_of(self, first: int, rows: slice) -> Deviations:
-        results, expected = self.got[rows], self.expected.results[rows]
+        results = self.got[rows]
+        expected = self.expected.results[rows]
         flat = np.flatnonzero(results != expected)
-        places = flat + first * self.request.length
-        # Where most of a call deviates, the whole call is taken: this copies no operands.
         is_single = len(results) == 1
+        # Where most of a call deviates, the whole call is taken: this copies no operands.
         is_whole = is_single and 2 * len(flat) > results.size
-        if is_whole:
-            columns = np.arange(results.size)
-            in_pool: Array | slice = slice(None) if self.indices is None else self.indices[first]
-            of_results: Array | slice = slice(None)
-        else:
+
+        in_pool: Array | slice = slice(None)
+        in_results: Array | slice = slice(None)
+        calls: Array | slice = rows
+        if not is_whole:
             row_numbers, columns = np.divmod(flat, self.request.length)
             in_pool = self.pool_places(first + row_numbers, columns)
-            of_results = flat
-        if is_single:
-            scalars = [scalar[rows] for scalar in self.request.scalars]
-        else:
-            scalars = [scalar[first + row_numbers] for scalar in self.request.scalars]
-        tensors = [pool[in_pool] for pool in self.request.pools]
-        both = expected.ravel()[of_results], results.ravel()[of_results]
-        return Deviations(places, (*tensors, *scalars, *both), is_whole, flat)
+            in_results = flat
+            if not is_single:
+                calls = first + row_numbers
+        elif self.indices is not None:
+            in_pool = self.indices[first]
+        values = (
+            *(pool[in_pool] for pool in self.request.pools),
+            *(scalar[calls] for scalar in self.request.scalars),
+            expected.ravel()[in_results],
+            results.ravel()[in_results],
+        )
+        places = flat + first * self.request.length
+        return Deviations(places, values, is_whole, flat)
 
 
 def expected_entries(request: Request, table: Table) -> Table:
@@ -125,9 +130,12 @@ def compared_results(
     has_result[list(without_result)] = False
     usable = np.broadcast_to(has_result[:, None], bits.shape)
     if request.lengths is not None:
-        usable = usable & (np.arange(request.length) < request.lengths[:, None])
-    everything = request.lengths is None and has_result.all()
-    got = bits if everything else np.where(usable, bits, expected.results)
+        is_inside = np.arange(request.length) < request.lengths[:, None]
+        usable = usable & is_inside
+
+    got = bits  # no copy, where every result is usable
+    if request.lengths is not None or not has_result.all():
+        got = np.where(usable, bits, expected.results)
     return ComparedResults(request, expected, got, usable, indices)
 
 

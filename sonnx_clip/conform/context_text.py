@@ -107,8 +107,8 @@ def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...
 def _block(group: Sequence[Found]) -> Iterator[str]:
     """The lines on wrong results of one cause: where, the first of them, and what is to blame."""
     first = group[0].wrong
-    results = sum(found.wrong.results for found in group)
-    graphs = sum(found.wrong.pairs for found in group)
+    results = sum(entry.wrong.results for entry in group)
+    graphs = sum(entry.wrong.pairs for entry in group)
     where = places(group)
     kind = KINDS[first.kind]
     yield f"{kind}: {where}; {results:,} results in {counted(graphs, 'graph')}"
@@ -128,11 +128,13 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
         yield f"  {first.legal_when}"
 
 
-def places(found: Iterable[Found | Refused]) -> str:
+def places(entries: Iterable[Found | Refused]) -> str:
     """Contexts and element types, each once: ``relu-clip, fork (float32, int8)``."""
-    every = list(found)
-    names = dict.fromkeys(one.context.id for one in every)
-    types = dict.fromkeys(one.etype for one in every)
+    names: dict[str, None] = {}
+    types: dict[str, None] = {}
+    for entry in entries:
+        names[entry.context.id] = None
+        types[entry.etype] = None
     return f"{', '.join(names)} ({', '.join(types)})"
 
 
@@ -149,22 +151,19 @@ def _other_ways(wrong: ContextDeviation) -> str:
 
 def _terms(rewrite: str) -> str:
     """Both terms of a rewrite of spec/rewrites.yaml; nothing for a theorem on functions."""
-    known = {one.id: one.entry for one in known_rewrites()}
+    known = {known_rewrite.id: known_rewrite.entry for known_rewrite in known_rewrites()}
     entry = known.get(rewrite)
     return "" if entry is None else f": {entry.before} as {entry.after}"
 
 
 def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
     """Where the whole graph is right, and a node alone is not: that verdict is about another kernel."""
-    found = [
-        f"{context.id} ({etype}, {context.better:,} results)"
-        for etype, contexts in by_type.items()
-        for context in contexts
-        if context.better
-    ]
-    if found:
+    better = []
+    for etype, contexts in by_type.items():
+        better += [f"{c.id} ({etype}, {c.better:,} results)" for c in contexts if c.better]
+    if better:
         yield ""
-        yield f"right as a whole, wrong one node at a time: {', '.join(found)}"
+        yield f"right as a whole, wrong one node at a time: {', '.join(better)}"
 
 
 class Refused(NamedTuple):
@@ -191,7 +190,7 @@ def _refusals(by_type: ByType) -> Iterator[str]:
     """What is not served in the same way whole and in parts."""
     for group in by_refusal(by_type):
         first = group[0].refusal
-        graphs = sum(found.refusal.graphs for found in group)
+        graphs = sum(entry.refusal.graphs for entry in group)
         where = places(group)
         example = f"; the first: {first.asked}, operator set {first.opset}" if first.asked else ""
         yield ""
@@ -214,6 +213,8 @@ def _not_asked(by_type: ByType) -> Iterator[str]:
 
 def failing_contexts(report: Report) -> int:
     """In how many contexts of how many types a runtime fails."""
-    return sum(
-        one.verdict in FAILING_IN_CONTEXT for found in report.types for one in found.contexts
-    )
+    failing = 0
+    for of_type in report.types:
+        verdicts = [context.verdict for context in of_type.contexts]
+        failing += sum(verdict in FAILING_IN_CONTEXT for verdict in verdicts)
+    return failing

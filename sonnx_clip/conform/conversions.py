@@ -20,11 +20,12 @@ _FINITE = "finite"
 def flushed(values: Array, etype: ElementType) -> Array:
     """Floats whose subnormals are zeros of their sign."""
     normal = constant("smallest_normal", etype)
-    sign = np.array(1 << (values.dtype.itemsize * 8 - 1), bits_type(etype.id))
+    sign = np.array(1 << (etype.width or 0) - 1, bits_type(etype.id))
     bits = values.view(sign.dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs
         is_subnormal = np.abs(values) < normal
-    result = np.where(is_subnormal, bits & sign, bits)
+    zeros = bits & sign
+    result = np.where(is_subnormal, zeros, bits)
     return result.astype(sign.dtype).view(values.dtype)
 
 
@@ -51,8 +52,7 @@ def _low_bits(values: Array, width: int) -> Array:
     """Integers of which the lowest bits alone are left, with the sign that these have."""
     if values.dtype.itemsize * 8 <= width:
         return values
-    kind = "u" if values.dtype.kind == "u" else "i"
-    narrow = np.dtype(f"{kind}{width // 8}")
+    narrow = np.dtype(f"{values.dtype.kind}{width // 8}")
     return values.astype(narrow).astype(values.dtype)
 
 
@@ -70,13 +70,17 @@ def _limits(spec: Spec, etype: ElementType, limitation: str) -> tuple[Array, Arr
     if limitation == _FINITE:
         return constant("lowest", etype), constant("highest", etype)
     narrow = spec.element_type(limitation.removeprefix("range of "))
-    ends = constant("lowest", narrow), constant("highest", narrow)
+    lowest = constant("lowest", narrow)
+    highest = constant("highest", narrow)
     dtype = numpy_type(etype.id)
     if etype.family != "int":
         with np.errstate(over="ignore"):
-            return ends[0].astype(dtype), ends[1].astype(dtype)
+            return lowest.astype(dtype), highest.astype(dtype)
+
+    # Ends that the type does not have are cut off: a cast would wrap around.
     least, greatest = integer_range(etype)
-    low, high = (min(max(_whole(end), least), greatest) for end in ends)
+    low = max(_whole(lowest), least)
+    high = min(_whole(highest), greatest)
     return np.array(low, dtype), np.array(high, dtype)
 
 
@@ -113,9 +117,13 @@ def least_on_overflow(values: Array, dtype: np.dtype[Any]) -> Array:
         return values.astype(dtype)
     info = np.iinfo(dtype)
     numbers = values.astype(np.float64)
-    is_outside = (numbers >= float(info.max)) | (numbers < float(info.min))
+    is_high = numbers >= float(info.max)
+    is_low = numbers < float(info.min)
+    is_outside = is_high | is_low
     inside = np.where(is_outside, 0, numbers).astype(dtype)
+
     # x86 gives the pattern of the least signed integer for unsigned ones, too.
-    highest_bit = 1 << (8 * dtype.itemsize - 1)
-    least = highest_bit if dtype.kind == "u" else info.min
+    least = info.min
+    if dtype.kind == "u":
+        least = 1 << (info.bits - 1)
     return np.where(is_outside, least, inside).astype(dtype)

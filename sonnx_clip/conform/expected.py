@@ -54,51 +54,69 @@ class Table:
 
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
-        scalars = tuple(scalar[rows] for scalar in self.scalars)
-        sizes = None if self.sizes is None else self.sizes[rows]
         return Table(
-            self.pool, scalars, self.results[rows], lambda: self.classes[rows], self.beside, sizes
+            pool=self.pool,
+            scalars=tuple(scalar[rows] for scalar in self.scalars),
+            results=self.results[rows],
+            find_classes=lambda: self.classes[rows],
+            beside=self.beside,
+            sizes=None if self.sizes is None else self.sizes[rows],
         )
 
     def pick(self, indices: Array) -> Table:
         """The results of calls with these entries of the pool, shape (p, n)."""
         rows = np.arange(self.count)[:, None]
-        results = self.results[rows, indices]
-        return Table(self.pool, self.scalars, results, lambda: self.classes[rows, indices])
+        return Table(
+            pool=self.pool,
+            scalars=self.scalars,
+            results=self.results[rows, indices],
+            find_classes=lambda: self.classes[rows, indices],
+        )
 
-    def counts(self, there: Array | None) -> list[int]:
+    def counts(self, mask: Array | None) -> list[int]:
         """The number of results of each class, in the order of the YAML, up to the last that occurs.
 
         Args:
-            there: mask of the results that count, shape (p, k); None for all.
+            mask: of the results that count, shape (p, k); None for all.
         """
-        if there is None and self.sizes is not None:
+        if mask is None and self.sizes is not None:
             return list(self.sizes.sum(axis=0).tolist())
-        classes = self.classes.ravel() if there is None else self.classes[there]
+        classes = self.classes.ravel() if mask is None else self.classes[mask]
         return list(np.bincount(classes).tolist())
 
 
 def tabulate(
-    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], of: Operator
+    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], operator: Operator
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     dtype = numpy_type(etype.id)
     operands = [pool.view(dtype)[None, :] for pool in pools]
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
-    shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
-    results = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
-    classes = np.broadcast_to(_classes_of(etype, operands, of), shape)
-    return Table(pools[0], tuple(scalars), results, lambda: classes, tuple(pools[1:]))
+
+    # What does not depend on every operand has a smaller shape.
+    choices = len(scalars[0]) if scalars else 1
+    shape = (choices, len(pools[0]))
+    results = np.broadcast_to(operator.result(*operands), shape)
+    classes = np.broadcast_to(_classes_of(etype, operands, operator), shape)
+    return Table(
+        pool=pools[0],
+        scalars=tuple(scalars),
+        results=results.view(bits_type(etype.id)),
+        find_classes=lambda: classes,
+        beside=tuple(pools[1:]),
+    )
 
 
-def _classes_of(etype: ElementType, operands: Sequence[Array], of: Operator) -> Array:
+def _classes_of(etype: ElementType, operands: Sequence[Array], operator: Operator) -> Array:
     """The class of the operands, which are broadcast, as an index into the classes of the family.
 
     That the classes are a partition is proved, and evaluated for a specification that is not.
     """
-    classes = np.zeros(np.broadcast_shapes(*(operand.shape for operand in operands)), np.int8)
-    for index, holds in enumerate(of.oracle.CLASSES[etype.family].values()):
-        np.putmask(classes, np.broadcast_to(holds(*operands), classes.shape), np.int8(index))
+    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    classes = np.zeros(shape, np.int8)
+    for index, holds in enumerate(operator.oracle.CLASSES[etype.family].values()):
+        mask = np.broadcast_to(holds(*operands), shape)
+        np.putmask(classes, mask, np.int8(index))
     return classes
 
 
@@ -106,13 +124,13 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], of: Operator) -> 
 
 
 def range_tables(
-    etype: ElementType, of: Operator, pool: Array, scalars: Sequence[Array], step: int
+    etype: ElementType, operator: Operator, pool: Array, scalars: Sequence[Array], step: int
 ) -> Iterator[Table]:
     """The tables of `tabulate`, each of at most `step` choices of the scalars, but faster.
 
     The operator compares one tensor with its scalars and with constants, and returns X or a scalar.
     """
-    ranges = _Ranges.of(etype, of, pool, scalars)
+    ranges = _Ranges.of(etype, operator, pool, scalars)
     for first in range(0, len(ranges.starts), step):
         yield ranges.table(slice(first, first + step))
 
@@ -135,14 +153,19 @@ class _Ranges:
     def of(
         cls, etype: ElementType, operator: Operator, pool: Array, scalars: Sequence[Array]
     ) -> _Ranges:
-        dtype, key = numpy_type(etype.id), key_type(etype)
+        dtype = numpy_type(etype.id)
+        key = key_type(etype)
         starts = _range_starts(etype, operator, [scalar.view(key) for scalar in scalars])
         columns = [scalar.view(dtype)[:, None] for scalar in scalars]
         operands = (starts.view(dtype), *columns)
-        sorted_keys, ranks = pool.view(key), None
-        if not np.all(sorted_keys[:-1] <= sorted_keys[1:]):
+
+        sorted_keys = pool.view(key)
+        ranks = None
+        is_sorted = np.all(sorted_keys[:-1] <= sorted_keys[1:])
+        if not is_sorted:
             order = np.argsort(sorted_keys, kind="stable")
-            sorted_keys, ranks = sorted_keys[order], np.argsort(order)
+            sorted_keys = sorted_keys[order]
+            ranks = np.argsort(order)
         begins = np.searchsorted(sorted_keys, starts)
         return cls(
             pool=pool,
@@ -159,33 +182,40 @@ class _Ranges:
     @cached_property
     def sizes(self) -> Array:
         """How many results each class has under each choice, shape (p, c)."""
-        choices, count = len(self.classes), int(self.classes.max()) + 1
+        choices = len(self.classes)
+        count = int(self.classes.max()) + 1
         # Counted at once: the classes of each choice have numbers of their own.
-        numbers = self.classes + count * np.arange(choices)[:, None]
+        firsts = count * np.arange(choices)
+        numbers = self.classes + firsts[:, None]
         sizes = np.bincount(numbers.ravel(), self.lengths.ravel(), count * choices)
         return sizes.reshape(choices, count).astype(int)
 
     def table(self, rows: slice) -> Table:
         """The table under some choices of the scalars."""
-        starts, begins, lengths = self.starts[rows], self.begins[rows], self.lengths[rows]
-        results, classes = self.results[rows], self.classes[rows]
+        starts = self.starts[rows]
+        begins = self.begins[rows]
+        lengths = self.lengths[rows]
+        results = self.results[rows]
+        classes = self.classes[rows]
         expected = np.tile(self.sorted_keys, (len(starts), 1))
+
         # Where the result is not X, it is the same bound in the whole range. If a bound equals the start
         # of a range, it is alone in it, and both are the same.
         is_bound = (results != starts) & (lengths > 0)
         for row, column in np.argwhere(is_bound).tolist():
             begin = begins[row, column]
-            expected[row, begin : begin + lengths[row, column]] = results[row, column]
+            end = begin + lengths[row, column]
+            expected[row, begin:end] = results[row, column]
 
         def find_classes() -> Array:
             of_values = np.repeat(classes.ravel(), lengths.ravel())
             return self._as_in_pool(of_values.reshape(expected.shape))
 
         return Table(
-            self.pool,
-            tuple(scalar[rows] for scalar in self.scalars),
-            self._as_in_pool(expected).view(self.pool.dtype),
-            find_classes,
+            pool=self.pool,
+            scalars=tuple(scalar[rows] for scalar in self.scalars),
+            results=self._as_in_pool(expected).view(self.pool.dtype),
+            find_classes=find_classes,
             sizes=self.sizes[rows],
         )
 
@@ -199,22 +229,23 @@ def key_type(etype: ElementType) -> np.dtype[Any]:
     return bits_type(etype.id) if etype.family == "float" else numpy_type(etype.id)
 
 
-def _range_starts(etype: ElementType, of: Operator, bounds: Sequence[Array]) -> Array:
+def _range_starts(etype: ElementType, operator: Operator, bounds: Sequence[Array]) -> Array:
     """Where a class may begin, ascending, shape (p, r): at each value that X is compared with, and after it.
 
     A range with the same start as the next one is empty.
     """
     keys = key_type(etype)
     limits = np.iinfo(keys)
-    constants = np.array(list(of.oracle.CONSTANTS[etype.id].values()), bits_type(etype.id))
-    zeros = [0]
+    bits = list(operator.oracle.CONSTANTS[etype.id].values())
+    bits.append(0)
     if etype.family == "float":
-        zeros.append(1 << (8 * keys.itemsize - 1))  # -0
-    compared = np.concatenate([constants.view(keys), np.array(zeros, keys)])
+        bits.append(1 << (limits.bits - 1))  # -0
+    compared = np.array(bits, bits_type(etype.id)).view(keys)
 
     choices = len(bounds[0])
     columns = [bound[:, None] for bound in bounds]
     cuts = np.hstack([*columns, np.tile(compared, (choices, 1))])
-    after_cuts = cuts + (cuts < limits.max).astype(keys)
+    is_below_last = cuts < limits.max  # behind the greatest key there is none
+    after_cuts = cuts + is_below_last.astype(keys)
     least = np.full((choices, 1), limits.min, keys)
     return np.sort(np.hstack([least, cuts, after_cuts]), axis=1)

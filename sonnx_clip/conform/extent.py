@@ -72,47 +72,44 @@ _IN_FORMS = {
 }
 _WITHOUT_BOUNDS_IN_FORMS = {"special values": "every combination of special values"}
 _PAIRWISE = 40  # forms: more are those of --forms all
-_FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
+_FREE = sorted({layout.length for layout in LAYOUTS if layout.plain and layout.length is not None})
 _HIGHEST_RANK = max(
-    found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length
+    layout.arrange(np.zeros(layout.length)).ndim for layout in LAYOUTS if layout.length
 )
 _SHORT = next(n for n in range(2, LONG) if n not in call_plan.LENGTHS)
 
 
 def scope(
-    types: Sequence[TypeReport], of: Operator, level: Level = "quick", *,
+    types: Sequence[TypeReport], operator: Operator, level: Level = "quick", *,
     few_calls: bool = False,
 ) -> tuple[str, str]:  # fmt: skip
     """What was compared in some element types, and the blind spots, each as a sentence.
 
     Args:
         types: the reports on them.
-        of: the operator.
+        operator: the operator.
         level: of the check.
         few_calls: whether few calls were made because of an option.
     """
-    forms = max((one.served_forms for one in types), key=len, default=())
-    few = any(one.few for one in types)
-    every = [
-        *(one.tried for one in types),
-        *(form.tried for one in types for form in one.served_forms),
-    ]
-    compared = [*_compared(types, of), *_compared_in_forms(types, of)]
-    unseen = _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, of, level)
-    bits = {re.sub("[a-z]", "", one.type) for one in types}
-    unusual = "one unusual X" if of.tensors == 1 else "one unusual choice of operands"
-    unseen = [(bits & {"32", "64"}, unusual), *unseen]
+    forms = max((report.served_forms for report in types), key=len, default=())
+    few = any(report.few for report in types)
+    compared = [*_compared(types, operator), *_compared_in_forms(types, operator)]
+    unusual = "one unusual X" if operator.tensors == 1 else "one unusual choice of operands"
+    is_partial = False
+    unasked: dict[str, None] = {}
+    for report in types:
+        unasked |= dict.fromkeys(report.unasked)
+        tried = [report.tried, *(form.tried for form in report.served_forms)]
+        is_partial = is_partial or any(map(_is_partial, tried))
+
+    unseen: list[tuple[object, str]] = [(_bits_of(types) & {"32", "64"}, unusual)]
+    unseen += _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, operator, level)
+    unseen += [(True, words) for words in unasked]
     unseen += [
-        (True, words) for words in dict.fromkeys(words for one in types for words in one.unasked)
-    ]
-    unseen += [
+        (is_partial, "the calls that were refused or gave no result"),
+        (bool(operator.spec.dialects), "bounds that are absent (--against onnx tries them)"),
         (
-            any(_is_partial(tried) for tried in every),
-            "the calls that were refused or gave no result",
-        ),
-        (bool(of.spec.dialects), "bounds that are absent (--against onnx tries them)"),
-        (
-            forms and not few and of.scalars,
+            forms and not few and operator.scalars,
             "two constant bounds of which neither is zero, but for the pairs named",
         ),
         (
@@ -129,21 +126,31 @@ def scope(
     )
 
 
+def _bits_of(types: Sequence[TypeReport]) -> set[str]:
+    """The widths of some element types: ``8``, ``16``."""
+    return {re.sub("[a-z]", "", report.type) for report in types}
+
+
+def _longest_of(types: Sequence[TypeReport]) -> int:
+    """The longest call that all of the runtimes of some reports take."""
+    longest = [report.longest for report in types if report.longest is not None]
+    return min(longest, default=LONG)
+
+
 # --- What was compared --------------------------------------------------------------------------------------
 
 
-def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
+def _compared(types: Sequence[TypeReport], operator: Operator) -> Iterator[str]:
     """A phrase for each purpose of which a call outside of forms gave a result."""
-    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+    longest = _longest_of(types)
     lengths = f"every length up to {min(longest, _SHORT - 1)}"
     if longest >= _SHORT:
         lengths += f" and of some up to {min(longest, call_plan.LENGTHS[-1]):,}"
-    bits = {re.sub("[a-z]", "", one.type) for one in types}
     words = {
-        "operands": ", ".join(of.signature.shown),
-        "layouts": "every shape" if any(one.unasked for one in types) else "every layout",
+        "operands": ", ".join(operator.signature.shown),
+        "layouts": "every shape" if any(report.unasked for report in types) else "every layout",
         "long": min(longest, LONG),
-        "long_values": ", ".join(_values_of_long_calls(bits, of)),
+        "long_values": ", ".join(_values_of_long_calls(_bits_of(types), operator)),
         "lengths": lengths,
         "few_of_a_shape": FEW_OF_A_SHAPE,
         "few_lengths": ", ".join(map(str, call_plan.FEW_LENGTHS)),
@@ -152,44 +159,46 @@ def _compared(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
         "every_length": EVERY_LENGTH,
         "pairs_of_a_length": call_plan.PAIRS_OF_A_LENGTH,
         "drawn": call_plan.DRAWN,
-        "more_values": _more_values(of),
+        "more_values": _more_values(operator),
     }
-    stated = PURPOSES if of.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
+    stated = PURPOSES if operator.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
     phrases = {purpose: phrase.format_map(words) for purpose, phrase in stated.items()}
-    yield from phrases_of_compared(phrases, (one.tried for one in types))
+    yield from phrases_of_compared(phrases, (report.tried for report in types))
 
 
-def _more_values(of: Operator) -> str:
+def _more_values(operator: Operator) -> str:
     """The values of more X, without scalars."""
     values = f"{call_plan.DRAWN:,} special and random values"
-    if of.tensors == 1:
+    if operator.tensors == 1:
         return values
     return f"every value of 16 bits, or {values}, as each operand beside every special value of the other"
 
 
-def _values_of_long_calls(bits: AbstractSet[str], of: Operator) -> list[str]:
+def _values_of_long_calls(bits: AbstractSet[str], operator: Operator) -> list[str]:
     """The values in long calls, of types of so many bits."""
-    operands = ", ".join(of.signature.shown[: of.tensors])
-    all_values = {
-        width: f"every {width}-bit value of {operands}"
-        for width in ("8", "16")
-        if int(width) * of.tensors <= call_plan.WHOLE_BITS
-    }
-    if of.scalars:
+    if operator.scalars:
         all_values = {"8": "8-bit X", "16": "every X of 16 bits under 24 pairs of bounds"}
-    sampled = "special and random X" if of.scalars else "special and random values"
-    found = [all_values.get(width, sampled) for width in ("8", "16", "32", "64") if width in bits]
-    return list(dict.fromkeys(found))
+        sampled = "special and random X"
+    else:
+        operands = ", ".join(operator.signature.shown[: operator.tensors])
+        all_values = {}
+        sampled = "special and random values"
+        for width in (8, 16):
+            if width * operator.tensors <= call_plan.WHOLE_BITS:
+                all_values[str(width)] = f"every {width}-bit value of {operands}"
+    values = [all_values.get(width, sampled) for width in ("8", "16", "32", "64") if width in bits]
+    return list(dict.fromkeys(values))
 
 
-def _compared_in_forms(types: Sequence[TypeReport], of: Operator) -> Iterator[str]:
+def _compared_in_forms(types: Sequence[TypeReport], operator: Operator) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    forms = max((one.served_forms for one in types), key=len, default=())
-    phrases = _IN_FORMS if of.scalars else _WITHOUT_BOUNDS_IN_FORMS
+    forms = max((report.served_forms for report in types), key=len, default=())
+    phrases = _IN_FORMS if operator.scalars else _WITHOUT_BOUNDS_IN_FORMS
     named = phrases_of_compared(phrases, (form.tried for form in forms))
     if named:
         # Types may have different operator sets.
-        values = every_value([form.form for one in types for form in one.served_forms])
+        served = [form for report in types for form in report.served_forms]
+        values = every_value([form.form for form in served])
         yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
@@ -230,32 +239,36 @@ def _is_partial(tried: Mapping[str, Extent]) -> bool:
 # --- Blind spots --------------------------------------------------------------------------------------------
 
 
-def _not_seen(types: Sequence[TypeReport], of: Operator, level: Level) -> Parts:
-    bits = {re.sub("[a-z]", "", one.type) for one in types}
-    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
-    every = EVERY_LENGTH if level != "quick" else _SHORT - 1
-    calls = f"than the most made for one type ({max((one.calls for one in types), default=0):,})"
+def _not_seen(types: Sequence[TypeReport], operator: Operator, level: Level) -> Parts:
+    longest = _longest_of(types)
+    if level == "quick":
+        tried = _SHORT - 1
+        most = max((report.calls for report in types), default=0)
+        calls = f"than the most made for one type ({most:,})"
+    else:
+        tried = EVERY_LENGTH
+        calls = "than one unit makes of a process"
+    free = ", ".join(map(str, _FREE))
     return [
-        (of.scalars and bits - {"8"}, "one unusual pair of bounds"),
-        (of.scalars, "one unusual pair of bounds in one layout"),
-        (of.tensors > 1, _unseen_shapes(types)),
-        (True, f"one unusual length above {min(longest, every):,} or any above {longest:,}"),
+        (operator.scalars and _bits_of(types) - {"8"}, "one unusual pair of bounds"),
+        (operator.scalars, "one unusual pair of bounds in one layout"),
+        (operator.tensors > 1, _unseen_shapes(types)),
+        (True, f"one unusual length above {min(longest, tried):,} or any above {longest:,}"),
         (
-            of.scalars,
-            f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
+            operator.scalars,
+            f"a length beside {free} with other bounds than the few of its calls",
         ),
-        (
-            True,
-            f"effects after more calls {'than one unit makes of a process' if level != 'quick' else calls}",
-        ),
+        (True, f"effects after more calls {calls}"),
         (True, "writes outside the operands (by a library: over 4,096 bytes from the result)"),
     ]
 
 
 def _unseen_shapes(types: Sequence[TypeReport]) -> str:
-    forms = [report.form for one in types for report in one.served_forms]
-    but = ", but for a scalar as the second" if any(form.has_scalar for form in forms) else ""
-    return f"tensors of different shapes{but}"
+    text = "tensors of different shapes"
+    for of_type in types:
+        if any(report.form.has_scalar for report in of_type.served_forms):
+            return f"{text}, but for a scalar as the second"
+    return text
 
 
 def _not_seen_of_few(*, by_option: bool) -> Parts:

@@ -62,7 +62,7 @@ class FormBounds:
 
 def form_plan(
     etype: ElementType,
-    of: Operator,
+    operator: Operator,
     form: ModelForm,
     *,
     few: bool = False,
@@ -72,34 +72,35 @@ def form_plan(
 
     Args:
         etype: the element type.
-        of: the operator.
+        operator: the operator.
         form: the form.
         few: whether there are few calls: fewer bounds, and one X of rank 0 for each class.
         bounds: the bounds, if not those of the specification.
     """
-    bounds = bounds or bounds_of_form(etype, of, form, few=few)
+    bounds = bounds or bounds_of_form(etype, operator, form, few=few)
     layout = BY_ID[_LAYOUT_OF_RANK[form.rank]]
     later: list[Call] = []
     if bounds.used is not None:
         # Some runtimes serve bounds in use alone: one call under each pair comes before a form is given up.
         request, table = _of_used(bounds.used, layout)
-        firsts = np.flatnonzero(
-            np.arange(request.count) % (request.count // bounds.used.table.count) == 0
-        )
+        calls_of_a_pair = request.count // bounds.used.table.count
+        firsts = np.arange(0, request.count, calls_of_a_pair)
         yield from _in_form(form, "bounds in use", [cut(request, table, firsts)])
         others = np.setdiff1d(np.arange(request.count), firsts)
         later += _in_form(form, "bounds in use", _cut_into_parts(request, table, others))
+
     request, table = _of_special(bounds.special, layout, few=few)
-    sampled = np.unique(np.linspace(0, request.count - 1, _SAMPLED).astype(int))
+    spread = np.linspace(0, request.count - 1, _SAMPLED).astype(int)
+    sampled = np.unique(spread)
     yield from _in_form(form, "special values", [cut(request, table, sampled)])
     others = np.setdiff1d(np.arange(request.count), sampled)
     later += _in_form(form, "special values", _cut_into_parts(request, table, others))
+
     if bounds.with_zero is not None:
         length = layout.length or bounds.with_zero.around.shape[1]
         request, table = bounds.with_zero.calls(layout, length)
-        later += _in_form(
-            form, "bounds with zero", _cut_into_parts(request, table, np.arange(request.count))
-        )
+        parts = _cut_into_parts(request, table, np.arange(request.count))
+        later += _in_form(form, "bounds with zero", parts)
     yield from later
 
 
@@ -112,11 +113,13 @@ def _of_special(table: Table, layout: Layout, *, few: bool) -> Call:
     length = layout.length or len(table.pool)
     rows, starts = every_entry(np.arange(table.count), len(table.pool), length)
     if few and length == 1:
-        first_of_class = np.unique(table.classes, return_index=True)[1]
+        _, first_of_class = np.unique(table.classes, return_index=True)
         rows, starts = np.unravel_index(first_of_class, table.classes.shape)
-    some = table.rows(rows)
-    request = Request(layout.id, length, some.pool, starts, some.scalars, beside=some.beside)
-    return request, some
+    expected = table.rows(rows)
+    request = Request(
+        layout.id, length, expected.pool, starts, expected.scalars, beside=expected.beside
+    )
+    return request, expected
 
 
 def _cut_into_parts(request: Request, table: Table, rows: Array) -> Iterator[Call]:
@@ -131,35 +134,39 @@ def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
 
 
 def bounds_of_form(
-    etype: ElementType, of: Operator, form: ModelForm, *, few: bool = False
+    etype: ElementType, operator: Operator, form: ModelForm, *, few: bool = False
 ) -> FormBounds:
     """The bounds of a form of an operator, or the operands in their place."""
     if form.has_scalar:
-        return FormBounds(_broadcast_table(etype, of), used=None)
-    return _bounds_of(etype, of, are_constant=form.bounds != "inputs", few=few)
+        return FormBounds(_broadcast_table(etype, operator), used=None)
+    return _bounds_of(etype, operator, are_constant=form.bounds != "inputs", few=few)
 
 
 @cache
-def _bounds_of(etype: ElementType, of: Operator, *, are_constant: bool, few: bool) -> FormBounds:
+def _bounds_of(
+    etype: ElementType, operator: Operator, *, are_constant: bool, few: bool
+) -> FormBounds:
     with_zero = None
-    if are_constant and not few and of.scalars == 2:
-        with_zero = bounds_with_values(etype, pairs_with_zero(etype), of)
-    return FormBounds(_special_table(etype, of, few=few), used_bounds(etype, of), with_zero)
+    if are_constant and not few and operator.scalars == 2:
+        with_zero = bounds_with_values(etype, pairs_with_zero(etype), operator)
+    return FormBounds(
+        _special_table(etype, operator, few=few), used_bounds(etype, operator), with_zero
+    )
 
 
 @cache
-def _broadcast_table(etype: ElementType, of: Operator) -> Table:
+def _broadcast_table(etype: ElementType, operator: Operator) -> Table:
     """The expected results of special values of X, under special values of the other operands as scalars."""
     special = np.array(special_patterns(etype), bits_type(etype.id))
-    others = together(special, of.tensors + of.scalars - 1)
-    return tabulate(etype, [special], others, of)
+    others = together(special, operator.tensors + operator.scalars - 1)
+    return tabulate(etype, [special], others, operator)
 
 
 @cache
-def _special_table(etype: ElementType, of: Operator, *, few: bool) -> Table:
+def _special_table(etype: ElementType, operator: Operator, *, few: bool) -> Table:
     """The expected results of special values, and of those around bounds that a float does not hold."""
-    if of.tensors > 1 or not of.scalars:
-        return special_table(etype, of)
+    if operator.tensors > 1 or not operator.scalars:
+        return special_table(etype, operator)
     width = 1 << (etype.width or 0)
     around = [
         (bound + step) % width
@@ -168,4 +175,4 @@ def _special_table(etype: ElementType, of: Operator, *, few: bool) -> Table:
         for step in (-1, 0, 1)
     ]
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
-    return tabulate(etype, [pool], chosen_bounds(etype, of, few=few), of)
+    return tabulate(etype, [pool], chosen_bounds(etype, operator, few=few), operator)

@@ -82,14 +82,16 @@ def _digest(parts: dict[str, str]) -> str:
 
 def _parts(runtime: str, operator: Operator) -> dict[str, str]:
     """Everything but packages and versions, by name; our own runtimes belong to the checker."""
-    found = {"runtime": runtime}
+    parts = {"runtime": runtime}
     if runtime in RUNTIMES:
-        found["its library"] = _library(runtime)
+        parts["its library"] = _library(runtime)
     else:
-        named = [text for file in files_named(runtime) for text in (file.name, _bytes(file))]
-        found["its files"] = digest_of_parts(named)
+        files: list[str | bytes] = []
+        for file in files_named(runtime):
+            files += [file.name, _bytes(file)]
+        parts["its files"] = digest_of_parts(files)
     return {
-        **found,
+        **parts,
         "checker": our_code(),
         "spec": operator.spec.digest,
         "oracle": digest_of_parts([_bytes(repo_file(ORACLE_FILE))]),
@@ -102,11 +104,8 @@ def _parts(runtime: str, operator: Operator) -> dict[str, str]:
 
 def variables() -> dict[str, str]:
     """The environment variables that may affect results, sorted by name."""
-    return {
-        name: value
-        for name, value in sorted(os.environ.items())
-        if name.startswith(VARIABLES) and name not in _WITHOUT_EFFECT
-    }
+    names = [name for name in sorted(os.environ) if name.startswith(VARIABLES)]
+    return {name: os.environ[name] for name in names if name not in _WITHOUT_EFFECT}
 
 
 def _library(runtime: str) -> str:
@@ -114,10 +113,10 @@ def _library(runtime: str) -> str:
     if runtime == "sonnx-c":  # builds the library
         return built.built_file(built.find_compiler(), built.source_files()).name
     try:
-        found = built.installed() if runtime == "sonnx" else None  # uses it if it is built
+        library = built.installed() if runtime == "sonnx" else None  # uses it if it is built
     except (UserError, OSError) as error:
         return str(error)
-    return "none" if found is None else found.name
+    return "none" if library is None else library.name
 
 
 def files_named(runtime: str) -> Iterator[Path]:

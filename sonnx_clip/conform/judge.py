@@ -134,8 +134,8 @@ class LocalJudge:
             worker = ModelWorker(options.runtime, options.limits)
         except UnsupportedError as error:
             todo = "choose onnxruntime or onnx-reference, or use --onnx, --onnx-cmd or --optimiser"
-            what = f"{options.runtime} cannot be asked in contexts: {error}"
-            raise UserError(what, "--contexts", todo) from None
+            message = f"{options.runtime} cannot be asked in contexts: {error}"
+            raise UserError(message, "--contexts", todo) from None
         with self._lock:
             self._workers.add(worker)
             if self._stopped:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -79,11 +80,13 @@ class JudgedDialect:
         """Every way to give or omit bounds that it allows, in each of its operator sets."""
         bounds: Any = "attributes" if self.has_attributes else "inputs"
         ways: Iterable[Given] = GIVEN if self.of_version.row["missing"] else ("both",)
+        if (
+            self.has_attributes
+        ):  # an attribute is there or not; an input may have an empty name, too
+            ways = [way for way in ways if "empty" not in way]
         return [
             ModelForm(bounds, "symbolic", 1, opset, optimised=True, given=way)
-            for opset in self.opsets
-            for way in ways
-            if not (self.has_attributes and "empty" in way)
+            for opset, way in product(self.opsets, ways)
         ]
 
     def bounds_of_form(
@@ -95,10 +98,11 @@ class JudgedDialect:
         """
         spec = operator.spec
         given_type = self._given_type(spec, etype)
+        bits = bits_type(etype.id)
         chosen_pairs = np.array(chosen_bounds(given_type, operator, few=few)).T.tolist()
         chosen = self._as_operands(spec, etype, form, chosen_pairs)
-        special = np.array(special_patterns(etype), bits_type(etype.id))
-        scalars = tuple(np.array(side, bits_type(etype.id)) for side in zip(*chosen, strict=True))
+        special = np.array(special_patterns(etype), bits)
+        scalars = tuple(np.array(side, bits) for side in zip(*chosen, strict=True))
         used = self._as_operands(spec, etype, form, self._used_pairs(spec, given_type, form))
         with_zero = None
         if self.has_attributes and not few:
@@ -119,34 +123,47 @@ class JudgedDialect:
         self, spec: Spec, etype: ElementType, form: ModelForm
     ) -> Iterator[tuple[int, ...]]:
         """The bounds in use that have the sides of a form; 0 stands for a side that the form lacks."""
-        sides = [name not in form.missing_bounds for name in ("l", "m")]
         for used in bounds_in_use(spec, etype):
-            given = [value if side else 0 for value, side in zip(used.sides, sides, strict=True)]
-            if None not in given:
-                yield tuple(value for value in given if value is not None)
+            pair = []
+            for name, value in zip(("l", "m"), used.sides, strict=True):
+                if name in form.missing_bounds:
+                    pair.append(0)
+                elif value is not None:
+                    pair.append(value)
+            if len(pair) == len(used.sides):
+                yield tuple(pair)
 
     def _as_operands(
         self, spec: Spec, etype: ElementType, form: ModelForm, pairs: Iterable[Sequence[int]]
     ) -> list[tuple[int, ...]]:
         """The pairs in the element type, each once, with the dialect's default for a missing side."""
-        given_type, bits = self._given_type(spec, etype), bits_type(etype.id)
-        array = np.array(list(pairs), bits_type(given_type.id))
-        with np.errstate(invalid="ignore"):
-            array = array.view(numpy_type(given_type.id)).astype(numpy_type(etype.id)).view(bits)
+        dtype = numpy_type(etype.id)
+        given_type = self._given_type(spec, etype)
+        given = np.array(list(pairs), bits_type(given_type.id)).view(numpy_type(given_type.id))
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            bounds = given.astype(dtype)
+
         for side, name in enumerate(("l", "m")):
             if name in form.missing_bounds:
-                default = self.of_version.bounds(numpy_type(etype.id))[side]
-                array[:, side] = default.view(bits)
-        return [tuple(pair) for pair in dict.fromkeys(map(tuple, array.tolist()))]
+                # Not before: a dialect that requires its bounds has no defaults.
+                bounds[:, side] = self.of_version.bounds(dtype)[side]
+        rows = bounds.view(bits_type(etype.id)).tolist()
+        return list(dict.fromkeys(tuple(row) for row in rows))
 
     def scope(self, types: Sequence[TypeReport]) -> tuple[str, str]:
         """What was compared with the dialect, and the blind spots, each as a sentence."""
-        forms = [report for one in types for report in one.served_forms if report.compared]
-        named = phrases_of_compared(_COMPARED, (report.tried for report in forms))
-        ways = dict.fromkeys(_WAYS.get(report.form.given, report.form.given) for report in forms)
-        opsets = sorted({report.form.opset for report in forms})
-        where = f"with {', '.join(ways)}, in operator set {' and '.join(map(str, opsets))}"
-        compared = f"{'; '.join(named)}; {where}" if forms else "nothing"
+        forms = []
+        for report_of_type in types:
+            forms += [report for report in report_of_type.served_forms if report.compared]
+        compared = "nothing"
+        if forms:
+            named = phrases_of_compared(_COMPARED, (report.tried for report in forms))
+            ways = dict.fromkeys(
+                _WAYS.get(report.form.given, report.form.given) for report in forms
+            )
+            opsets = sorted({report.form.opset for report in forms})
+            where = f"with {', '.join(ways)}, in operator set {' and '.join(map(str, opsets))}"
+            compared = f"{'; '.join(named)}; {where}"
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
         return (
             f"compared: {compared}.",
@@ -156,14 +173,18 @@ class JudgedDialect:
 
 def versions_of_onnx() -> dict[str, int]:
     """The versions of ONNX's Clip by their ids, ``onnx-11``."""
-    return {f"onnx-{v}": v for v in sorted({clip_version(n) for n in range(1, newest_opset() + 1)})}
+    versions = {clip_version(opset) for opset in range(1, newest_opset() + 1)}
+    return {f"onnx-{version}": version for version in sorted(versions)}
 
 
 def _judged_dialects(spec: Spec) -> dict[str, int]:
     """The dialects that models can be compared with, each with the version of its nodes."""
     versions = versions_of_onnx()
-    given = {d.id: d.node_of for d in spec.dialects}
-    return versions | {id_: versions[node] for id_, node in given.items() if node in versions}
+    judged = dict(versions)
+    for dialect in spec.dialects:
+        if dialect.node_of in versions:
+            judged[dialect.id] = versions[dialect.node_of]
+    return judged
 
 
 def dialect_operator(operator: Operator, id_: str) -> Operator:
@@ -172,20 +193,28 @@ def dialect_operator(operator: Operator, id_: str) -> Operator:
     if id_ not in known:
         todo = f"choose {', '.join(known)}, or onnx for all of ONNX"
         raise UserError(f"runtimes cannot be compared with `{id_}`", "--against", todo)
-    of = named(id_)
-    readings, reading = operator.oracle.READINGS, of.row["reading"]
-    latitude = {
-        family: {reading: partial(_allows, found[reading])} if reading in found else {}
-        for family, found in readings.items()
-    }
-    kept = {
-        name: getattr(operator.oracle, name) for name in ("SPEC_DIGEST", "CLASSES", "CASE_OF_CLASS")
-    }
-    oracle = SimpleNamespace(**kept, READINGS=readings, LATITUDE=latitude, ALWAYS=())
-    setattr(
-        oracle, operator.signature.function, lambda *given: of.answer(*np.broadcast_arrays(*given))
+    dialect = named(id_)
+    reading = dialect.row["reading"]
+    # The only latitude is what the page of the dialect allows, in the families that its reading is for.
+    latitude: dict[str, dict[str, Any]] = {}
+    for family, readings in operator.oracle.READINGS.items():
+        latitude[family] = {}
+        if reading in readings:
+            latitude[family][reading] = partial(_allows, readings[reading])
+
+    def answer(*operands: Array) -> Array:
+        return dialect.answer(*np.broadcast_arrays(*operands))
+
+    oracle = SimpleNamespace(
+        SPEC_DIGEST=operator.oracle.SPEC_DIGEST,
+        CLASSES=operator.oracle.CLASSES,
+        CASE_OF_CLASS=operator.oracle.CASE_OF_CLASS,
+        READINGS=operator.oracle.READINGS,
+        LATITUDE=latitude,
+        ALWAYS=(),
     )
-    return Operator(operator.spec, oracle, JudgedDialect(of, opsets_of(known[id_])))
+    setattr(oracle, operator.signature.function, answer)
+    return Operator(operator.spec, oracle, JudgedDialect(dialect, opsets_of(known[id_])))
 
 
 @np.errstate(invalid="ignore")
@@ -193,8 +222,8 @@ def _allows(
     reading: Callable[..., Any], x: Array, l: Array, m: Array, _: Array, got: Array
 ) -> Array:
     """Whether a reading allows answers, with any payload of a NaN that it allows."""
-    found = np.asarray(reading(x, l, m, got))
+    allowed = np.asarray(reading(x, l, m, got))
     for operand in (x, l, m):
         nan = np.not_equal(operand, operand) & np.not_equal(got, got)
-        found = found | nan & reading(x, l, m, operand)
-    return found
+        allowed = allowed | nan & reading(x, l, m, operand)
+    return allowed

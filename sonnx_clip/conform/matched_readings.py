@@ -20,22 +20,28 @@ if TYPE_CHECKING:
     Reading = Callable[..., Any]
 
 
-def matched_readings(of: Operator, answers: Answers) -> ReadingMatch | None:
+def matched_readings(operator: Operator, answers: Answers) -> ReadingMatch | None:
     """The readings that fit a sample of answers; None without answers or readings."""
-    readings = of.oracle.READINGS[answers.etype.family]
+    readings = operator.oracle.READINGS[answers.etype.family]
     if not len(answers) or not readings:
         return None
-    allowed = {id_: _allowed_by(reading, answers) for id_, reading in readings.items()}
-    allowing_all = tuple(id_ for id_, mask in allowed.items() if mask.all())
+    forbidden = {}
+    for id_, reading in readings.items():
+        forbidden[id_] = answers.where(~_allowed_by(reading, answers))
+    allowing_all = tuple(id_ for id_, answers_of in forbidden.items() if not len(answers_of))
     if allowing_all:
         exact = tuple(id_ for id_ in allowing_all if not _allows_others(readings[id_], answers))
         return ReadingMatch(answers=len(answers), allowed_by=allowing_all, exactly=exact)
+
     # A reading may forbid right answers too: those that deviate decide, and are named.
-    forbidden = {id_: answers.where(~mask) for id_, mask in allowed.items()}
-    deviations = {id_: rest.where(rest.deviating) for id_, rest in forbidden.items()}
-    nearest = min(allowed, key=lambda id_: (len(deviations[id_]), len(forbidden[id_])))
+    deviations = {id_: wrong.where(wrong.deviating) for id_, wrong in forbidden.items()}
+
+    def distance(id_: str) -> tuple[int, int]:
+        return len(deviations[id_]), len(forbidden[id_])
+
+    nearest = min(forbidden, key=distance)
     left = deviations[nearest]
-    ids = of.class_ids(answers.etype.family)
+    ids = operator.class_ids(answers.etype.family)
     return ReadingMatch(
         answers=len(answers),
         allowed_by=(),
@@ -43,7 +49,7 @@ def matched_readings(of: Operator, answers: Answers) -> ReadingMatch | None:
         nearest=nearest,
         left=len(left),
         left_in=tuple(ids[index] for index in left.known_classes),
-        explained_by=explains_all(of, answers),
+        explained_by=explains_all(operator, answers),
     )
 
 

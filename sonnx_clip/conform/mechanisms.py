@@ -63,19 +63,19 @@ class Candidate:
 
 
 def candidates(
-    of: Operator, etype: ElementType, form: ModelForm | None = None
+    operator: Operator, etype: ElementType, form: ModelForm | None = None
 ) -> Sequence[Candidate]:
     """The candidates for an element type, the likeliest first; in a form without a bound, more."""
-    known = _candidates_of(of, etype)
+    known = _candidates_of(operator, etype)
     if form is None or not form.missing_bounds:
         return known
-    absent = _Candidates(of, etype).of_absent_bounds(form)
+    absent = _Candidates(operator, etype).of_absent_bounds(form)
     return [*absent, *known]
 
 
 @cache
-def _candidates_of(of: Operator, etype: ElementType) -> tuple[Candidate, ...]:
-    source = _Candidates(of, etype)
+def _candidates_of(operator: Operator, etype: ElementType) -> tuple[Candidate, ...]:
+    source = _Candidates(operator, etype)
     return (
         *source.of_readings(),
         *source.of_mechanisms(),
@@ -89,10 +89,13 @@ def read_as(of: Operator, violations: Answers) -> Iterator[Candidate]:
     """A bound that is read as another number: the greatest or the least of some wrong answers."""
     if not len(violations) or (of.tensors, of.scalars) != (1, 2):
         return
+    results = violations.result
     with np.errstate(invalid="ignore"):  # NaNs, which are no numbers
-        is_number = np.equal(violations.result, violations.result)
-    numbers = violations.result[is_number]
-    for number in np.unique(numbers)[[0, -1]] if len(numbers) else ():
+        is_number = np.equal(results, results)
+    if not is_number.any():
+        return
+    numbers = np.unique(results[is_number])
+    for number in (numbers[0], numbers[-1]):
         bits = int(number.view(violations.got.dtype))
         shown = show(bits, violations.etype)
         for place, name in ((2, "max"), (1, "min")):
@@ -126,11 +129,11 @@ def _with_operands(of: Operator, replaced: dict[int, Array]) -> Computed:
 class _Candidates:
     """The candidates for one element type."""
 
-    def __init__(self, of: Operator, etype: ElementType) -> None:
-        self._of, self._etype = of, etype
-        self._spec = of.spec
-        self._names = of.signature.ids
-        self._evaluator = ArrayEvaluator(of.spec, etype)
+    def __init__(self, operator: Operator, etype: ElementType) -> None:
+        self._of, self._etype = operator, etype
+        self._spec = operator.spec
+        self._names = operator.signature.ids
+        self._evaluator = ArrayEvaluator(operator.spec, etype)
 
     # --- Readings, orders of two comparisons, wrong operators
 
@@ -213,7 +216,8 @@ class _Candidates:
 
     def _with_limited_bounds(self, limitation: str) -> Computed:
         def operator(*operands: Array) -> Array:
-            tensors, bounds = operands[: self._of.tensors], operands[self._of.tensors :]
+            tensors = operands[: self._of.tensors]
+            bounds = operands[self._of.tensors :]
             nearest = [limited(self._spec, self._etype, limitation, bound) for bound in bounds]
             return np.asarray(self._of.result(*tensors, *nearest))
 
@@ -223,8 +227,8 @@ class _Candidates:
         """The result of converted operands of the same element type."""
 
         def operator(*operands: Array) -> Array:
-            values = [converted(self._spec, self._etype, conversion, x)[1] for x in operands]
-            return np.asarray(self._of.result(*values))
+            pairs = [converted(self._spec, self._etype, conversion, x) for x in operands]
+            return np.asarray(self._of.result(*(values for _, values in pairs)))
 
         return operator
 
@@ -240,18 +244,23 @@ class _Candidates:
 
     def _compared_as(self, conversion: str) -> Computed:
         """The operand that the cases select for converted operands, as it was before."""
+        selections = []
+        for case in self._spec.cases:
+            if isinstance(case.result, tree.Name):
+                place = self._names.index(case.result.id)
+                selections.append((case.when, place))
 
         def operator(*operands: Array) -> Array:
-            pairs = [converted(self._spec, self._etype, conversion, x) for x in operands]
-            other, values = pairs[0][0], [value for _, value in pairs]
+            other = self._etype
+            values = []
+            for operand in operands:
+                other, value = converted(self._spec, self._etype, conversion, operand)
+                values.append(value)
             evaluator = ArrayEvaluator(self._spec, other)
             chosen = np.zeros(operands[0].shape, bits_type(self._etype.id))
-            for case in self._spec.cases:
-                if isinstance(case.result, tree.Name):
-                    place = self._names.index(case.result.id)
-                    original = operands[place].view(chosen.dtype)
-                    held = evaluator.all_hold((case.when,), self._names, values)
-                    np.copyto(chosen, original, where=held)
+            for when, place in selections:
+                held = evaluator.all_hold((when,), self._names, values)
+                np.copyto(chosen, operands[place].view(chosen.dtype), where=held)
             return chosen.view(operands[0].dtype)
 
         return operator
@@ -264,10 +273,9 @@ class _Candidates:
         for mechanism in self._spec.mechanisms:
             read = self._absent_read(mechanism, form)
             if read and mechanism.is_for(self._etype.family):
-                places = {
-                    self._names.index(scalar): constant(text, self._etype)
-                    for scalar, text in read.items()
-                }
+                places = {}
+                for scalar, text in read.items():
+                    places[self._names.index(scalar)] = constant(text, self._etype)
                 names = " and an absent ".join(called[scalar] for scalar in read)
                 words = mechanism.title.replace("an absent bound", f"an absent {names}")
                 operator = _with_operands(self._of, places)

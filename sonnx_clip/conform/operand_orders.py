@@ -111,17 +111,23 @@ def _computed_by_arm(
 ) -> Array:
     """FMAX and FMIN pass a NaN on; FMAXNM and FMINNM take a number before a quiet NaN; -0 is below +0."""
     bits = bits_type(etype.id)
-    value_bits, bound_bits = value.view(bits), bound.view(bits)
-    chosen = np.where(_is_before(value, bound, etype) == (end == "max"), bound_bits, value_bits)
-    value_is_nan, bound_is_nan = np.isnan(value), np.isnan(bound)
+    value_bits = value.view(bits)
+    bound_bits = bound.view(bits)
+    value_is_nan = np.isnan(value)
+    bound_is_nan = np.isnan(bound)
+
+    takes_bound = _is_before(value, bound, etype) == (end == "max")
     if number:
-        chosen = np.where(value_is_nan, bound_bits, np.where(bound_is_nan, value_bits, chosen))
+        takes_bound = value_is_nan | (takes_bound & ~bound_is_nan)
+    chosen = np.where(takes_bound, bound_bits, value_bits)
 
     quiet = bits.type(quiet_bit(float_bits(etype)))
     value_signals = value_is_nan & ((value_bits & quiet) == 0)
     bound_signals = bound_is_nan & ((bound_bits & quiet) == 0)
-    both, either = value_is_nan & bound_is_nan, value_is_nan | bound_is_nan
-    gives_nan = value_signals | bound_signals | (both if number else either)
+    gives_nan = value_is_nan | bound_is_nan
+    if number:  # a quiet NaN beside a number is ignored
+        gives_nan = value_signals | bound_signals | (value_is_nan & bound_is_nan)
+
     # A signalling NaN comes before a quiet one, then the first operand; the result is quiet.
     takes_value = value_signals | (value_is_nan & ~bound_signals)
     nan_bits = np.where(takes_value, value_bits, bound_bits) | quiet
@@ -132,5 +138,6 @@ def _is_before(value: Array, bound: Array, etype: ElementType) -> Array:
     """Whether a value is less than a bound, -0 before +0."""
     sign = bits_type(etype.id).type(sign_bit(float_bits(etype)))
     is_negative = (value.view(sign.dtype) & sign) != 0
-    before: Array = (value < bound) | ((value == bound) & is_negative)
+    is_equal = value == bound
+    before: Array = (value < bound) | (is_equal & is_negative)
     return before

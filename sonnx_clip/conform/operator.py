@@ -46,9 +46,9 @@ class Operator:
     def require_name(self) -> None:
         """UserError if it is no operator of spec/, which Dask workers would not find."""
         if self.name not in known_operators():
-            what = f"workers have no {self.name}"
+            message = f"workers have no {self.name}"
             todo = "name an operator of spec/, or check without --scheduler"
-            raise UserError(what, "--scheduler", todo)
+            raise UserError(message, "--scheduler", todo)
 
     @property
     def dialect(self) -> str:
@@ -110,17 +110,17 @@ def operator_named(name_or_file: str) -> Operator:
     return Operator(spec, oracle_of(spec))
 
 
-def machine_types(ids: Sequence[str], of: Operator) -> list[ElementType]:
+def machine_types(ids: Sequence[str], operator: Operator) -> list[ElementType]:
     """The element types with these ids; all that NumPy has, if empty. UserError if one is unknown."""
-    spec = of.spec
-    if spec.digest != of.oracle.SPEC_DIGEST:
+    spec = operator.spec
+    if spec.digest != operator.oracle.SPEC_DIGEST:
         raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")
-    known = [spec.element_type(id_) for id_ in of.element_types]
+    known = [spec.element_type(id_) for id_ in operator.element_types]
     wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
     for etype in wanted:
         if etype not in known:
-            what = f"{etype.id} is not a machine type: no runtime has values of it"
-            if of.dialect:
-                what = f"{etype.id} is not an element type of {of.dialect}"
-            raise UserError(what, todo=f"choose from {', '.join(of.element_types)}")
+            message = f"{etype.id} is not a machine type: no runtime has values of it"
+            if operator.dialect:
+                message = f"{etype.id} is not an element type of {operator.dialect}"
+            raise UserError(message, todo=f"choose from {', '.join(operator.element_types)}")
     return wanted

@@ -48,10 +48,12 @@ class Extremes:
         """Add deviations in a layout, each with the length of its call and its entry, of shape (d,)."""
         self.first_entry = min(self.first_entry, int(entries.min()))
         self.shortest = min(self.shortest, int(lengths.min()))
-        self.in_tail = {step for step in self.in_tail if in_tail(step, lengths, entries).all()}
-        self.in_blocks = {
-            step for step in self.in_blocks if not in_tail(step, lengths, entries).any()
-        }
+        for step in self.in_tail | self.in_blocks:
+            is_in_tail = in_tail(step, lengths, entries)
+            if not is_in_tail.all():
+                self.in_tail.discard(step)
+            if is_in_tail.any():
+                self.in_blocks.discard(step)
         self.layouts.add(NUMBER_OF[layout])
 
     def joined(self, other: Extremes) -> Extremes:
@@ -91,16 +93,16 @@ def place_of(answers: Answers, extremes: Extremes) -> Place | None:
     """
     wrong_triples = set(_triples(answers, answers.violating))
     is_right = ~answers.violating
-    elsewhere = np.array([triple in wrong_triples for triple in _triples(answers, is_right)], bool)
-    right = answers.where(is_right).where(elsewhere)
+    is_wrong_elsewhere = [triple in wrong_triples for triple in _triples(answers, is_right)]
+    right = answers.where(is_right).where(np.array(is_wrong_elsewhere, bool))
     if not len(right):
         return None
     for place in _places(extremes):
         if not place.holds(right).any():
             return place
-    alone = right.lengths == 1
-    words = _ALONE if alone.any() and extremes.shortest > 1 else _ELSEWHERE
-    return Place(words, lambda some: some.violating, is_exact=False)
+    is_right_alone = (right.lengths == 1).any() and extremes.shortest > 1
+    words = _ALONE if is_right_alone else _ELSEWHERE
+    return Place(words, lambda answers: answers.violating, is_exact=False)
 
 
 def _places(extremes: Extremes) -> Iterator[Place]:
@@ -108,23 +110,31 @@ def _places(extremes: Extremes) -> Iterator[Place]:
     if extremes.layouts and len(extremes.layouts) <= _FEW_LAYOUTS:
         numbers = sorted(extremes.layouts)
         names = ", ".join(LAYOUTS[number].id for number in numbers)
-        s = "s" if len(numbers) > 1 else ""
-        yield Place(f"only in layout{s} {names}", lambda some: np.isin(some.layouts, numbers))
+        layouts = "layouts" if len(numbers) > 1 else "layout"
+        yield Place(f"only in {layouts} {names}", lambda answers: np.isin(answers.layouts, numbers))
     if extremes.in_tail:
         tail = min(extremes.in_tail)
-        words = f"only in the last N mod {tail} entries of a call of N"
-        yield Place(words, lambda some: in_tail(tail, some.lengths, some.entries))
+        yield Place(
+            f"only in the last N mod {tail} entries of a call of N",
+            lambda answers: in_tail(tail, answers.lengths, answers.entries),
+        )
     if extremes.shortest > 1:
         shortest = extremes.shortest
-        yield Place(f"only at lengths from {shortest:,} on", lambda some: some.lengths >= shortest)
+        yield Place(
+            f"only at lengths from {shortest:,} on", lambda answers: answers.lengths >= shortest
+        )
     if extremes.first_entry > 0:
         first = extremes.first_entry
-        words = f"only from entry {first:,} on (the first is entry 0)"
-        yield Place(words, lambda some: some.entries >= first)
+        yield Place(
+            f"only from entry {first:,} on (the first is entry 0)",
+            lambda answers: answers.entries >= first,
+        )
     if extremes.in_blocks:
         block = max(extremes.in_blocks)
-        words = f"only in complete blocks of {block} entries, not in the rest of a call"
-        yield Place(words, lambda some: ~in_tail(block, some.lengths, some.entries))
+        yield Place(
+            f"only in complete blocks of {block} entries, not in the rest of a call",
+            lambda answers: ~in_tail(block, answers.lengths, answers.entries),
+        )
 
 
 def _triples(answers: Answers, mask: Array) -> list[bytes]:

@@ -61,9 +61,9 @@ class ClipTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Run the campaign, or read the report of the process that did."""
-        given = getattr(self._config, "workerinput", {}).get(_SHARED)
-        if given is not None:
-            self._report = Report.model_validate_json(given)
+        shared = getattr(self._config, "workerinput", {}).get(_SHARED)
+        if shared is not None:
+            self._report = Report.model_validate_json(shared)
             return
         with _as_usage_error():
             if self._xfail is not None:
@@ -130,7 +130,9 @@ class ClipItem(pytest.Item):
 
     def __init__(self, *, case: JudgedCase, shown_by: JudgedCase, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._case, self._shown_by, self.is_expected = case, shown_by, False
+        self._case = case
+        self._shown_by = shown_by
+        self.is_expected = False
         self.extra_keyword_matches |= {ROOT, case.etype}  # for -k
 
     def runtest(self) -> None:
@@ -140,12 +142,13 @@ class ClipItem(pytest.Item):
             ClipDeviationError: the runtime deviates.
             NotJudgedError: it could not be judged, or it refuses what is expected to deviate.
         """
-        case, shown, head = self._case, self._case, ""
+        case = self._case
+        shown = case
+        head = ""
         if not case.deviations and not case.words and self._shown_by.deviations:
             shown = self._shown_by  # a report has a deviation that all forms share once
-            head = (
-                f"as in {f'models with {shown.form}' if shown.form else 'every supported form'}:\n"
-            )
+            forms = f"models with {shown.form}" if shown.form else "every supported form"
+            head = f"as in {forms}:\n"
         text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
         if case.outcome == "failed":
             raise ClipDeviationError(text)
@@ -166,13 +169,18 @@ class ClipItem(pytest.Item):
         return Path(ROOT), None, self.nodeid.removeprefix(f"{ROOT}::")
 
 
-def _items(session: pytest.Session, every: list[JudgedCase]) -> Iterator[ClipItem]:
-    shown = {(case.etype, case.id): case for case in reversed(every) if case.deviations}
-    for case in every:
-        form = f"[{case.form.replace(', ', '-').replace(' ', '_')}]" if case.form else ""
-        shown_by = shown.get((case.etype, case.id), case)
-        name = f"{case.id}{form}"
+def _items(session: pytest.Session, cases: list[JudgedCase]) -> Iterator[ClipItem]:
+    first_shown: dict[tuple[str, str], JudgedCase] = {}
+    for case in cases:
+        if case.deviations:
+            first_shown.setdefault((case.etype, case.id), case)
+    for case in cases:
+        name = case.id
+        if case.form:
+            form = case.form.replace(", ", "-").replace(" ", "_")
+            name += f"[{form}]"
         nodeid = f"{ROOT}::{case.etype or 'report'}::{name}"
+        shown_by = first_shown.get((case.etype, case.id), case)
         yield ClipItem.from_parent(session, name=name, nodeid=nodeid, case=case, shown_by=shown_by)
 
 
@@ -192,7 +200,7 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         raise UserError(
             f"the list of expected deviations cannot be read: {why}", str(file)
         ) from None
-    found: dict[str, tuple[str, int]] = {}
+    expected: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(lines, 1):
         id_, _, reason = line.strip().partition(" ")
         if not id_ or id_.startswith("#"):
@@ -200,25 +208,30 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         where = f"{file}:{number}"
         if not reason.strip():
             raise UserError(f"`{id_}` has no reason", where, "add the reason after the id")
-        if id_ in found:
+        if id_ in expected:
             raise UserError(
-                f"`{id_}` is already in line {found[id_][1]}", where, "remove one of them"
+                f"`{id_}` is already in line {expected[id_][1]}", where, "remove one of them"
             )
-        found[id_] = reason.strip(), number
-    return found
+        expected[id_] = reason.strip(), number
+    return expected
 
 
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:
     """Let expected deviations fail strictly; UserError if an id is of no test of any element type."""
     by_id = {item.nodeid: item for item in items}
-    types = machine_types((), clip_operator())
-    elsewhere = tuple(f"{ROOT}::{etype.id}::" for etype in types if etype.id not in judged)
+    types = [etype.id for etype in machine_types((), clip_operator())]
+    # A list may be of all types, where a run judges some.
+    elsewhere = tuple(f"{ROOT}::{type_id}::" for type_id in types if type_id not in judged)
     for id_, (reason, number) in read_expected(file).items():
         if id_ in by_id:
-            by_id[id_].is_expected = True
-            mark = pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
-            by_id[id_].add_marker(mark)
+            item = by_id[id_]
+            item.is_expected = True
+            item.add_marker(
+                pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
+            )
         elif not id_.startswith(elsewhere):
-            near = "".join(f"did you mean `{found}`? " for found in nearest(id_, list(by_id))[:1])
-            todo = f"{near}`pytest --collect-only -q` with the same options prints every id"
+            todo = "`pytest --collect-only -q` with the same options prints every id"
+            similar = nearest(id_, list(by_id))
+            if similar:
+                todo = f"did you mean `{similar[0]}`? {todo}"
             raise UserError(f"no test has the id `{id_}`", f"{file}:{number}", todo)

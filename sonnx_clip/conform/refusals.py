@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     Kind: TypeAlias = Callable[[Array], Array]
 
-_SERVED_PAIRS, _REFUSED_PAIRS = 3, 16
+_SERVED_PAIRS = 3
+_REFUSED_PAIRS = 16
 """A runtime serves only some bounds if it serves at most so many pairs, and refuses at least so many."""
 
 
@@ -48,9 +49,11 @@ class CallsOfLayout:
                 self.words = self.words or failure.words
                 self.is_refusal = self.is_refusal and failure.refusal
         lengths = request.lengths
+        if lengths is None:
+            lengths = np.full(request.count, request.length)
         self.bounds.append(request.scalars)
         self.refused.append(refused)
-        self.lengths.append(np.full(request.count, request.length) if lengths is None else lengths)
+        self.lengths.append(lengths)
         if refused.any():
             self.requests.append((request, refused))
 
@@ -58,18 +61,25 @@ class CallsOfLayout:
 class RefusedCalls:
     """The calls of an element type in layouts that a runtime serves, as far as it refuses some."""
 
-    def __init__(self, of: Operator, etype: ElementType, layouts: Sequence[CallsOfLayout]) -> None:
-        self._of, self._etype = of, etype
-        every = [calls for calls in layouts if calls.refused]
-        self._served_layouts = [calls for calls in every if not np.concatenate(calls.refused).all()]
-        bounds = [part for calls in self._served_layouts for part in calls.bounds]
-        self._refused = _concatenated(
-            [part for calls in self._served_layouts for part in calls.refused]
-        )
-        self._lengths = _concatenated(
-            [part for calls in self._served_layouts for part in calls.lengths]
-        )
-        self._bounds = [_concatenated(list(column)) for column in zip(*bounds, strict=True)]
+    def __init__(
+        self, operator: Operator, etype: ElementType, layouts: Sequence[CallsOfLayout]
+    ) -> None:
+        self._of = operator
+        self._etype = etype
+        self._served_layouts: list[CallsOfLayout] = []
+        refused: list[Array] = []
+        lengths: list[Array] = []
+        bounds: list[tuple[Array, ...]] = []
+        for calls in layouts:
+            is_served = not all(mask.all() for mask in calls.refused)
+            if is_served:
+                self._served_layouts.append(calls)
+                refused += calls.refused
+                lengths += calls.lengths
+                bounds += calls.bounds
+        self._refused = _concatenated(refused)
+        self._lengths = _concatenated(lengths)
+        self._bounds = [_concatenated(column) for column in zip(*bounds, strict=True)]
 
     def describe(self) -> Refusal | None:
         """The condition and the simplest example; None if nothing was refused where others are served."""
@@ -78,11 +88,12 @@ class RefusedCalls:
         condition, kind = self._condition()
         words = next(calls.words for calls in self._served_layouts if calls.words)
         request, row, entry = self._simplest(kind)
-        expected = self._expected(request, row, entry)
+        alike, place = of_equal_length(request, row)
         example = recorded(
-            *of_equal_length(request, row),
+            alike,
+            place,
             entry,
-            expected,
+            self._expected(request, row, entry),
             self._etype,
             self._of,
             kind="raises",
@@ -103,15 +114,18 @@ class RefusedCalls:
             return 0
         place = entry_indices(request, row)[entry : entry + 1]
         bits = request.operands_at(np.array([row]), place)
-        values = [operand.view(numpy_type(self._etype.id)) for operand in bits]
-        return int(np.asarray(self._of.result(*values)).view(bits[0].dtype)[0])
+        dtype = numpy_type(self._etype.id)
+        values = [operand.view(dtype) for operand in bits]
+        result = np.asarray(self._of.result(*values))
+        return int(result.view(bits[0].dtype)[0])
 
     @property
     def only(self) -> dict[str, int]:
         """The condition of the only bounds that are served and the number of their calls, if they are few."""
         if not self._refused.any() or not self._bounds:
             return {}
-        served, refused = self._pairs(~self._refused), self._pairs(self._refused)
+        served = self._pairs(~self._refused)
+        refused = self._pairs(self._refused)
         if len(set(served)) > _SERVED_PAIRS or len(set(refused)) < _REFUSED_PAIRS:
             return {}
         condition = self._condition_on_bounds(~self._refused)
@@ -136,7 +150,8 @@ class RefusedCalls:
         return exact_condition(self._of.spec, self._etype, _distinct(refused), _distinct(served))
 
     def _condition_on_length(self) -> str | None:
-        refused, served = self._lengths[self._refused], self._lengths[~self._refused]
+        refused = self._lengths[self._refused]
+        served = self._lengths[~self._refused]
         if (refused == 0).all() and (served > 0).all():
             return "X has no entries"
         if refused.min() > served.max():
@@ -155,38 +170,47 @@ class RefusedCalls:
         return True
 
     def _pairs(self, mask: Array) -> list[tuple[int, ...]]:
-        return list(zip(*(bound[mask].tolist() for bound in self._bounds), strict=True))
+        columns = [bound[mask].tolist() for bound in self._bounds]
+        return list(zip(*columns, strict=True))
 
     # --- The example
 
     def _simplest(self, kind: Kind | None) -> tuple[Request, int, int]:
         """The request, the call and the entry with the simplest operands, of a kind if one is given."""
-        best: tuple[float, float, int] | None = None
-        chosen: tuple[Request, int, int] | None = None
+        least: tuple[float, float, int] | None = None
+        simplest: tuple[Request, int, int] | None = None
         for calls in self._served_layouts:
             for request, refused in calls.requests:
-                row, of_bounds = self._simplest_call(request, np.flatnonzero(refused))
+                row, complexity_of_bounds = self._simplest_call(request, np.flatnonzero(refused))
                 length = request.length_of(row)
-                entries = request.pool[entry_indices(request, row)]
-                of_entries = complexity(entries, self._etype.id)
-                if kind is not None:
-                    of_kind = kind(entries.view(numpy_type(self._etype.id)))
-                    of_entries = np.where(of_kind, of_entries, np.inf)
-                entry = int(of_entries.argmin()) if length else 0
-                # A call without entries is the last choice: it shows no X.
-                of_x = float(of_entries[entry]) if length else float("inf")
-                key = of_bounds, of_x, length
-                if best is None or key < best:
-                    best, chosen = key, (request, row, entry)
-        assert chosen is not None
-        return chosen
+                entry = 0
+                complexity_of_x = np.inf  # a call without entries is the last choice: it shows no X
+                if length:
+                    entry, complexity_of_x = self._simplest_entry(request, row, kind)
+                key = (complexity_of_bounds, complexity_of_x, length)
+                if least is None or key < least:
+                    least = key
+                    simplest = (request, row, entry)
+        assert simplest is not None
+        return simplest
+
+    def _simplest_entry(self, request: Request, row: int, kind: Kind | None) -> tuple[int, float]:
+        """The entry of a call with the simplest X, of a kind if one is given, and how complex it is."""
+        x = request.pool[entry_indices(request, row)]
+        complexities = complexity(x, self._etype.id)
+        if kind is not None:
+            is_of_kind = kind(x.view(numpy_type(self._etype.id)))
+            complexities = np.where(is_of_kind, complexities, np.inf)
+        entry = int(complexities.argmin())
+        return entry, float(complexities[entry])
 
     def _simplest_call(self, request: Request, rows: Array) -> tuple[int, float]:
         """The call with the simplest bounds of some calls, and how complex these are."""
-        of_rows = np.zeros(len(rows))
+        complexities = np.zeros(len(rows))
         for scalar in request.scalars:
-            of_rows += complexity(scalar[rows], self._etype.id)
-        return int(rows[of_rows.argmin()]), float(of_rows.min())
+            complexities += complexity(scalar[rows], self._etype.id)
+        simplest = complexities.argmin()
+        return int(rows[simplest]), float(complexities[simplest])
 
 
 _KINDS: dict[str, Kind] = {
@@ -201,9 +225,11 @@ def _calls_with(request: Request, etype: ElementType, kind: Kind) -> Array:
     dtype = numpy_type(etype.id)
     if dtype.kind in "iu":
         return np.zeros(request.count, bool)
-    is_of_kind = np.asarray(kind(request.pool.view(dtype)))[entry_indices(request)]
+    values_of_kind = np.asarray(kind(request.pool.view(dtype)))
+    is_of_kind = values_of_kind[entry_indices(request)]
     if request.lengths is not None:
-        is_of_kind = is_of_kind & (np.arange(request.length) < request.lengths[:, None])
+        is_inside = np.arange(request.length) < request.lengths[:, None]
+        is_of_kind = is_of_kind & is_inside
     return np.asarray(is_of_kind.any(axis=1))
 
 

@@ -80,17 +80,18 @@ def cases(report: Report) -> Iterator[JudgedCase]:
     """Every case of a report, at least one; one fails or is an error if and only if the report has failed."""
     if report.compared == 0 and not report.environment:
         yield _nothing_compared("", "element type")
-    for found in report.types:
-        required = found.type in report.required and found.verdict == "unsupported"
-        for klass in found.classes:
-            yield _of_class(found, klass, required=required)
-        if found.has_blind_forms:
-            yield _nothing_compared(found.type, "form of a model")
-        for form in found.forms or ():
-            for klass in found.classes:
-                yield _of_form(found.type, klass.id, form)
-        for context in found.contexts:
-            yield _of_context(found.type, context)
+    for report_of_type in report.types:
+        is_unsupported = report_of_type.verdict == "unsupported"
+        required = is_unsupported and report_of_type.type in report.required
+        for klass in report_of_type.classes:
+            yield _of_class(report_of_type, klass, required=required)
+        if report_of_type.has_blind_forms:
+            yield _nothing_compared(report_of_type.type, "form of a model")
+        for form in report_of_type.forms or ():
+            for klass in report_of_type.classes:
+                yield _of_form(report_of_type.type, klass.id, form)
+        for context in report_of_type.contexts:
+            yield _of_context(report_of_type.type, context)
 
 
 def _nothing_compared(etype: str, where: str) -> JudgedCase:
@@ -103,48 +104,48 @@ def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
     return "failed" if required and outcome != "error" else outcome
 
 
-def _of_class(found: TypeReport, klass: ClassReport, *, required: bool) -> JudgedCase:
-    words = _reasons(found, klass)
+def _of_class(report: TypeReport, klass: ClassReport, *, required: bool) -> JudgedCase:
+    words = _reasons(report, klass)
     if required and klass.verdict not in ("unfinished", "unreached"):
         words.insert(0, "the type is required")
     deviations = klass.deviations
     if klass.verdict == "depends":
-        failing = failing_forms(found, klass.id)
+        failing = failing_forms(report, klass.id)
         shown = [form.deviations[klass.id] for form in failing if klass.id in form.deviations]
         deviations = in_order([*deviations, *shown[:1]])
-    shared = shared_deviation(found, klass)
+    shared = shared_deviation(report, klass)
     if shared is not None:
         deviations = in_order([*deviations, shared])
-        alike = len(forms_alike(found, klass))
-        in_forms = f"{klass.verdict} in {alike} of {len(found.served_forms)} forms of a model"
+        alike = len(forms_alike(report, klass))
+        in_forms = f"{klass.verdict} in {alike} of {len(report.served_forms)} forms of a model"
         # The words on these forms come before those on calls that were refused.
         words = [in_forms, shared.words, *words]
     text = "; ".join(filter(None, dict.fromkeys(words)))
     outcome = _outcome(klass.verdict, required=required)
-    return JudgedCase(found.type, klass.id, "", outcome, klass.verdict, text, deviations)
+    return JudgedCase(report.type, klass.id, "", outcome, klass.verdict, text, deviations)
 
 
-def _reasons(found: TypeReport, klass: ClassReport) -> list[str | None]:
+def _reasons(report: TypeReport, klass: ClassReport) -> list[str | None]:
     """The words on the verdict of a class."""
     if klass.verdict == "unfinished":
-        return [found.unfinished]
+        return [report.unfinished]
     if klass.verdict == "unreached":
         return ["no vector reached it"]
     words = [klass.words]
-    if found.serves_forms_only and klass.verdict not in ("refused", "unsupported"):
-        words = [f"all other calls were refused: {klass.words or found.words}"]
-    refusal = found.refusal
+    if report.serves_forms_only and klass.verdict not in ("refused", "unsupported"):
+        words = [f"all other calls were refused: {klass.words or report.words}"]
+    refusal = report.refusal
     if klass.raised and refusal is not None and refusal.condition is not None:
         words.append(f"calls are refused where {refusal.condition}")
     if klass.verdict in ("refused", "unsupported", "crashed", "environment") and not klass.words:
-        words.append(found.words)
+        words.append(report.words)
     if klass.verdict == "refused":
-        for layout, text in found.refused_layouts.items():
+        for layout, text in report.refused_layouts.items():
             words.append(f"layout {layout}: {text}")
     if klass.verdict == "depends":
-        failing = failing_forms(found, klass.id)
+        failing = failing_forms(report, klass.id)
         named = "; ".join(str(form.form) for form in failing)
-        number = f"{len(failing)} of {len(found.served_forms)}"
+        number = f"{len(failing)} of {len(report.served_forms)}"
         words.append(f"it fails in {number} forms of a model: {named}")
     return words
 
@@ -155,7 +156,8 @@ def _of_context(etype: str, context: ContextReport) -> JudgedCase:
         outcome = "failed"
     elif context.verdict == "refused":
         outcome = "skipped"
-    words = [f"{one.when}: {one.words}" for one in context.refusals if one.when != "always"]
+    refusals = [refusal for refusal in context.refusals if refusal.when != "always"]
+    words = [f"{refusal.when}: {refusal.words}" for refusal in refusals]
     for wrong in context.deviations:
         words.append(f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}")
         words += filter(None, (wrong.rewrite, wrong.legal_when))

@@ -83,7 +83,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
-    for line in context_lines({found.type: found.contexts for found in report.types}):
+    for line in context_lines({of_type.type: of_type.contexts for of_type in report.types}):
         show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
@@ -93,29 +93,21 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 
 def summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
-    numbers = Counter(found.verdict for found in report.types)
-    counts: list[str] = []
-    for verdict, row in VERDICT_TABLE.items():
-        with_verdict = numbers[verdict]
-        if with_verdict:
-            # "8 of 12 types conform, 4 violate"
-            of_types = "" if counts else f" of {counted(len(report.types), 'type')}"
-            says = row.of_one if with_verdict == 1 else row.of_several
-            counts.append(f"{with_verdict}{of_types} {says}")
     options = [f"{report.policy} policy"]
     if report.dialect:
         options.insert(0, f"against {report.dialect}")
     if report.level != "quick":
         options.append(report.level)
-    how = ", ".join(options)
-    judged = f"{report.runtime_version} ({how}): {', '.join(counts)}"
+    judged = f"{report.runtime_version} ({', '.join(options)}): {', '.join(_type_counts(report))}"
+
     compared = f"{report.compared:,} results compared"
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"
+
     remarks = []
-    if any(found.contexts for found in report.types):
-        asked = sum(len(found.contexts) for found in report.types)
-        remarks.append(f"{failing_contexts(report)} of {counted(asked, 'context')} wrong")
+    contexts = sum(len(of_type.contexts) for of_type in report.types)
+    if contexts:
+        remarks.append(f"{failing_contexts(report)} of {counted(contexts, 'context')} wrong")
     if report.compared == 0:
         remarks.append("nothing was compared")
     if report.unfinished:
@@ -126,6 +118,18 @@ def summary(report: Report) -> str:
         number = f"{len(report.kept)} of {len(report.types)}"
         remarks.append(f"{number} verdicts stored on {when} (--again repeats them)")
     return "; ".join([judged, compared, *remarks])
+
+
+def _type_counts(report: Report) -> Iterator[str]:
+    """How many types have each verdict: ``8 of 12 types conform``, ``4 violate``."""
+    numbers = Counter(of_type.verdict for of_type in report.types)
+    of_all = f" of {counted(len(report.types), 'type')}"
+    for verdict, row in VERDICT_TABLE.items():
+        number = numbers[verdict]
+        if number:
+            words = row.of_one if number == 1 else row.of_several
+            yield f"{number}{of_all} {words}"
+            of_all = ""  # the first count alone says of how many
 
 
 def reproducers(report: Report) -> str:
@@ -159,9 +163,9 @@ def words_of(label: Verdict) -> str:
     return "depends on the form" if label == "depends" else label
 
 
-def _verdicts(found: TypeReport) -> Table:
+def _verdicts(report: TypeReport) -> Table:
     """The classes of one element type by verdict, the worst first."""
-    ids = grouped((c.verdict, c.id) for c in found.classes)
+    ids = grouped((c.verdict, c.id) for c in report.classes)
     table = Table(box=None, show_header=False, padding=0)
     table.add_column(no_wrap=True)
     for label, row in reversed(VERDICT_TABLE.items()):
@@ -175,10 +179,10 @@ def _table(report: Report, spec: Spec) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("class", no_wrap=True)
     columns = []
-    for found in report.types:
-        table.add_column(short_type(found.type), justify="center", no_wrap=True)
+    for of_type in report.types:
+        table.add_column(short_type(of_type.type), justify="center", no_wrap=True)
         signs = {}
-        for c in found.classes:
+        for c in of_type.classes:
             verdict_row = VERDICT_TABLE[c.verdict]
             signs[c.id] = Text(verdict_row.sign, verdict_row.style)
         columns.append(signs)
@@ -193,8 +197,8 @@ def _table(report: Report, spec: Spec) -> Table:
 def _legend(report: Report) -> str:
     """The signs that a table shows, in words."""
     shown: set[Verdict] = set()
-    for found in report.types:
-        shown.update(c.verdict for c in found.classes)
+    for of_type in report.types:
+        shown.update(c.verdict for c in of_type.classes)
     rows = {verdict: row for verdict, row in VERDICT_TABLE.items() if verdict in shown}
     return "  ".join(f"{row.sign} {words_of(verdict)}" for verdict, row in rows.items())
 
@@ -247,42 +251,42 @@ class _TypeNote(NamedTuple):
 def notes(report: Report) -> Iterator[Note]:
     """Notes on whole element types, layouts and forms, each once with the types that share it."""
     shared: dict[_TypeNote, Note] = {}
-    for found in report.types:
-        for key in _type_notes(found, required=found.type in report.required):
+    for of_type in report.types:
+        for key in _type_notes(of_type, required=of_type.type in report.required):
             note = shared.setdefault(key, Note(*key))
-            note.places[found.type] = []
-        if found.refusal is not None:
-            key = _note_on_refusal(found, found.refusal)
-            note = shared.setdefault(key, Note(*key, first=found.refusal.example))
-            note.places[found.type] = []
+            note.places[of_type.type] = []
+        if of_type.refusal is not None:
+            key = _note_on_refusal(of_type, of_type.refusal)
+            note = shared.setdefault(key, Note(*key, first=of_type.refusal.example))
+            note.places[of_type.type] = []
     yield from shared.values()
     yield from dependences(report)
 
 
-def _type_notes(found: TypeReport, *, required: bool) -> Iterator[_TypeNote]:
+def _type_notes(report: TypeReport, *, required: bool) -> Iterator[_TypeNote]:
     """The notes on an element type, apart from that on its refusal."""
-    if found.verdict in ("unsupported", "crashed", "environment"):
-        failing = found.verdict != "unsupported"
-        yield _TypeNote(found.verdict, found.words or "", failing)
-    if required and found.verdict == "unsupported":
+    if report.verdict in ("unsupported", "crashed", "environment"):
+        failing = report.verdict != "unsupported"
+        yield _TypeNote(report.verdict, report.words or "", failing)
+    if required and report.verdict == "unsupported":
         yield _TypeNote("required", "it is not supported", failing=True)
-    unreached = [c.id for c in found.classes if c.verdict == "unreached"]
+    unreached = [c.id for c in report.classes if c.verdict == "unreached"]
     if unreached:
         text = f"no vector reached {', '.join(unreached)}"
         yield _TypeNote("unreached", text, failing=True)
-    if found.unfinished is not None:
-        yield _TypeNote("unfinished", found.unfinished, failing=True)
-    for layout, words in found.refused_layouts.items():
+    if report.unfinished is not None:
+        yield _TypeNote("unfinished", report.unfinished, failing=True)
+    for layout, words in report.refused_layouts.items():
         yield _TypeNote("refused", f"layout {layout}: {words}", failing=False)
-    for remark in found.remarks:
+    for remark in report.remarks:
         yield _TypeNote("noticed", remark, failing=False)
-    if found.served_forms:
-        yield from _refused_forms(found)
+    if report.served_forms:
+        yield from _refused_forms(report)
 
 
-def _refused_forms(found: TypeReport) -> Iterator[_TypeNote]:
+def _refused_forms(report: TypeReport) -> Iterator[_TypeNote]:
     """Notes on the forms of a model that are refused while others are served."""
-    forms = found.forms or ()
+    forms = report.forms or ()
     every = [form.form for form in forms]
     # Refusals that differ in numbers alone, such as shapes, are one.
     refused: dict[str, list[FormReport]] = {}
@@ -291,12 +295,12 @@ def _refused_forms(found: TypeReport) -> Iterator[_TypeNote]:
             key = re.sub("[0-9]+", "", form.words or "")
             refused.setdefault(key, []).append(form)
     for alike in refused.values():
-        named = described([form.form for form in alike], every)
+        named = described([report.form for report in alike], every)
         words = _shortened(alike[0].words or "")
         yield _TypeNote("refused", f"models with {named}: {words}", failing=False)
-    if found.serves_forms_only and not refused:
-        of_classes = (c.words for c in found.classes if c.words)
-        words = next(of_classes, found.words or "")
+    if report.serves_forms_only and not refused:
+        of_classes = (c.words for c in report.classes if c.words)
+        words = next(of_classes, report.words or "")
         yield _TypeNote("refused", f"models with bounds as inputs: {words}", failing=False)
 
 
@@ -305,25 +309,25 @@ def _shortened(words: str) -> str:
     return printable(" ".join(words.split()), _LONGEST)
 
 
-def _note_on_refusal(found: TypeReport, refusal: Refusal) -> _TypeNote:
+def _note_on_refusal(report: TypeReport, refusal: Refusal) -> _TypeNote:
     """The note on calls that were refused."""
     head = "refused" if refusal.is_refusal else "raises"
     where = "some calls, no condition is known"
     if refusal.condition is not None:
         where = f"where {refusal.condition}"
-    failing = any(c.raised for c in found.classes)
+    failing = any(c.raised for c in report.classes)
     return _TypeNote(head, f"{where}: {_shortened(refusal.words)}", failing)
 
 
 def dependences(report: Report) -> list[Note]:
     """Classes whose verdict depends on the form of a model; failing classes first."""
     by_text: dict[str, Note] = {}
-    for found in report.types:
-        for id_, entries in forms_of(found).items():
+    for of_type in report.types:
+        for id_, entries in forms_of(of_type).items():
             if _has_several_verdicts(entries):
                 note = _dependence(id_, entries)
                 note = by_text.setdefault(note.text, note)
-                note.places.setdefault(found.type, []).append(id_)
+                note.places.setdefault(of_type.type, []).append(id_)
     return sorted(by_text.values(), key=lambda note: not note.failing)
 
 
@@ -424,16 +428,16 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
 
 def _every_deviation(report: Report) -> Iterator[_Deviating]:
     """All deviations of a report, apart from those that have a note."""
-    for found in report.types:
+    for of_type in report.types:
         # What was refused has a note with the condition.
-        has_note = found.refusal is not None
-        for klass in found.classes:
+        has_note = of_type.refusal is not None
+        for klass in of_type.classes:
             for deviation in klass.deviations:
                 if not (has_note and deviation.kind == "raises"):
-                    yield _Deviating(found, klass, deviation)
-            shared = shared_deviation(found, klass)
+                    yield _Deviating(of_type, klass, deviation)
+            shared = shared_deviation(of_type, klass)
             if shared is not None:
-                yield _Deviating(found, klass, shared)
+                yield _Deviating(of_type, klass, shared)
 
 
 def _complexity(entry: _Deviating) -> float:
@@ -546,23 +550,23 @@ def closing_lines(report: Report) -> list[str]:
 
 def form_lines(report: Report) -> Iterator[str]:
     """How many forms of a model were compared, and whether they agree."""
-    for found in report.types:
-        if found.has_blind_forms:
-            yield f"{found.type}: nothing was compared in any form of a model"
-    judged = [found for found in report.types if _compared_forms(found)]
+    for of_type in report.types:
+        if of_type.has_blind_forms:
+            yield f"{of_type.type}: nothing was compared in any form of a model"
+    judged = [of_type for of_type in report.types if _compared_forms(of_type)]
     if not judged:
         return
     numbers = []
     differing = []
     better = []
-    for found in judged:
-        served = len(_compared_forms(found))
+    for of_type in judged:
+        served = len(_compared_forms(of_type))
         numbers.append(served)
-        by_class = forms_of(found).values()
+        by_class = forms_of(of_type).values()
         if any(_has_several_verdicts(entries) for entries in by_class):
-            differing.append(found.type)
+            differing.append(of_type.type)
         if any(len(entries) < served for entries in by_class):
-            better.append(found.type)
+            better.append(of_type.type)
     ends = sorted({min(numbers), max(numbers)})
     number = " to ".join(str(end) for end in ends)
     agree = f"the verdicts differ in {', '.join(differing)}" if differing else "all agree"
@@ -572,8 +576,8 @@ def form_lines(report: Report) -> Iterator[str]:
     yield f"forms of a model: {number} compared in {types}{_only_forms(report)}, {agree}"
 
 
-def _compared_forms(found: TypeReport) -> list[FormReport]:
-    return [form for form in found.served_forms if form.compared]
+def _compared_forms(report: TypeReport) -> list[FormReport]:
+    return [form for form in report.served_forms if form.compared]
 
 
 def _has_several_verdicts(entries: Iterable[FormVerdict]) -> bool:
@@ -583,7 +587,7 @@ def _has_several_verdicts(entries: Iterable[FormVerdict]) -> bool:
 
 def _only_forms(report: Report) -> str:
     """The forms that were compared where all other calls were refused, in words; empty if none were."""
-    constant = [found for found in report.types if found.serves_forms_only]
+    constant = [of_type for of_type in report.types if of_type.serves_forms_only]
     if not constant:
         return ""
     first = constant[0]
@@ -591,16 +595,16 @@ def _only_forms(report: Report) -> str:
     every = [form.form for form in first.forms or ()]
     types = ""
     if len(constant) < len(report.types):
-        types = ", ".join(found.type for found in constant) + " "
+        types = ", ".join(of_type.type for of_type in constant) + " "
     return f" ({types}only {described(served, every)})"
 
 
 def behaviour(report: Report) -> Iterator[str]:
     """The readings that fit the answers: a line for each group of element types."""
     matches: dict[str, ReadingMatch] = {}
-    for found in report.types:
-        if found.readings is not None:
-            matches[found.type] = found.readings
+    for of_type in report.types:
+        if of_type.readings is not None:
+            matches[of_type.type] = of_type.readings
     for group, types in reading_groups(matches).items():
         readings, explained_by, nearest, left_in = group
         in_group = [matches[etype] for etype in types]
@@ -689,12 +693,12 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
     for etype, _, _, deviation in report.deviations:
         if etype in types and deviation.kind == "violates" and deviation.got is not None:
             return ""
-    for found in report.types:
-        if found.type not in types:
+    for of_type in report.types:
+        if of_type.type not in types:
             continue
-        for c in found.classes:
+        for c in of_type.classes:
             if c.verdict in FAILING:
-                of_forms = (form.words for form in failing_forms(found, c.id) if form.words)
-                words = c.words or next(of_forms, None) or found.words or c.verdict
+                of_forms = (form.words for form in failing_forms(of_type, c.id) if form.words)
+                words = c.words or next(of_forms, None) or of_type.words or c.verdict
                 return f"; the failure is not in a compared value: {words}"
     return ""

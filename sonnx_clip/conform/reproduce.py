@@ -57,11 +57,11 @@ def reproducer(
     if deviation.form is not None:
         missing = deviation.form.missing_bounds
     names = [name for name in scalars if name not in missing]
-    texts_of_operands = deviation.operands.values()
-    of_operand = dict(zip(signature.parameters, texts_of_operands, strict=True))
+    of_operand = dict(zip(signature.parameters, deviation.operands.values(), strict=True))
     entries = np.zeros(deviation.length)
     shape = layout.arrange(entries).shape
     before, call = runtime.call_text(shape, deviation.form)
+
     parts = _imports(etype, runtime)
     for name, texts in zip(tensors, deviation.entries, strict=True):
         parts.append(f"v = {_tensor_text(texts, deviation.length, etype)}")
@@ -72,6 +72,7 @@ def reproducer(
     if deviation.kind == "raises":
         arguments = ", ".join([*tensors, *names])
         parts.append(f"[a.setflags(write=False) for a in ({arguments},)]")
+
     words = deviation.words or ""
     called = dict(zip(signature.shown, signature.parameters, strict=True))
     watched = called.get(words.removeprefix(WROTE_INTO))
@@ -84,6 +85,7 @@ def reproducer(
         first = tensors[0]
         parts.append(f'print({shown}, "expected: ndarray", {first}.dtype, {first}.shape)')
         return "; ".join(parts)
+
     parts += _calls_text(deviation, etype, call, times)
     if deviation.following:
         following = dict(zip(scalars, deviation.following, strict=True))
@@ -92,6 +94,7 @@ def reproducer(
         parts.append(f"{', '.join(names)} = {', '.join(next_scalars)}")
         parts.append(f"z = {call}")
         parts.append("unchanged = y.tobytes() == k")
+
     if watched:
         parts.append(f"unchanged = {watched}.tobytes() == k")
         parts.append(f'print("{watched} is unchanged:", unchanged, "expected: True")')

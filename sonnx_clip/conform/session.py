@@ -76,10 +76,12 @@ class Session:
     """A worker that is restarted whenever it has died."""
 
     def __init__(self, worker: Worker, limits: Limits) -> None:
-        self._limits, self.worker = limits, worker
+        self._limits = limits
+        self.worker = worker
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self._unguarded: frozenset[str] = frozenset()
-        self._hangs = self._bad_frames = 0
+        self._hangs = 0
+        self._bad_frames = 0
         self._has_answered = False
         self.forget()
 
@@ -108,19 +110,25 @@ class Session:
             if answer.died is None:
                 yield request, table, answer
                 continue
+
             call = max(0, answer.died.call)
             if call:
-                before = cut(request, table, np.arange(call))
-                yield *before, Answer(answer.bits[:call, : before[0].length], answer.failures)
-            deadly, its_own = self._deadly.copy(), cut(request, table, np.array([call]))
-            yield from self._explain_death(*its_own, replace(answer.died, call=call))
+                before, expected = cut(request, table, np.arange(call))
+                results = answer.bits[:call, : before.length]
+                yield before, expected, Answer(results, answer.failures)
+
+            known_as_deadly = self._deadly.copy()
+            deadly_call = cut(request, table, np.array([call]))
+            yield from self._explain_death(*deadly_call, replace(answer.died, call=call))
             if self._is_hopeless():
-                times = f"{self._deaths} crashes" + (
-                    f", {self._hangs} of them hangs" if self._hangs else ""
-                )
+                times = f"{self._deaths} crashes"
+                if self._hangs:
+                    times += f", {self._hangs} of them hangs"
                 raise StoppedError("crashed", f"{answer.died.words}; not restarted after {times}")
-            if deadly != self._deadly:
-                pending.append(its_own)
+
+            # The call again, as soon as it is known which of its entries to leave out; then those behind it.
+            if self._deadly != known_as_deadly:
+                pending.append(deadly_call)
             pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
     def _answer(self, request: Request) -> Answer:
@@ -146,12 +154,11 @@ class Session:
 
     def _is_hopeless(self) -> bool:
         """Whether it died so often that it is given up."""
-        never = not self._has_answered and self._deaths >= _UNANSWERED
-        return (
-            never
-            or self._deaths >= self._limits.deaths
-            or max(self._hangs, self._bad_frames) >= _HANGS
-        )
+        if self._deaths >= self._limits.deaths:
+            return True
+        if self._hangs >= _HANGS or self._bad_frames >= _HANGS:
+            return True
+        return not self._has_answered and self._deaths >= _UNANSWERED
 
     # --- The cause of a death: a guard, some classes, or earlier calls
 
@@ -164,8 +171,9 @@ class Session:
                 yield from self._explain_guard(request, table, died, answer)
                 return
         self._empty[request.layout] += not request.length
-        if found := [*self._deadly_classes(request, table)]:
-            yield from found
+        deaths_of_classes = list(self._deadly_classes(request, table))
+        if deaths_of_classes:
+            yield from deaths_of_classes
             return
         if not self._is_hopeless():
             again = self._answer(request)
@@ -213,21 +221,27 @@ class Session:
             deadly = {index for _, index in self._deadly}
             safe = ~np.isin(table.classes, [*deadly]).all(axis=1)
             return cut(request, table, np.flatnonzero(safe))
-        layouts = Counter(index for _, index in self._deadly)
-        deadly = {
-            i for layout, i in self._deadly if layout == request.layout or layouts[i] >= _LAYOUTS
-        }
-        is_deadly, indices = np.isin(table.classes, [*deadly]), entry_indices(request).copy()
+
+        is_deadly = np.isin(table.classes, self._deadly_in(request.layout))
+        indices = entry_indices(request).copy()
         bad = np.take_along_axis(is_deadly, indices, axis=1)
         if not bad.any():
             return request, table
         kept = np.ones(request.count, bool)
         for row in np.flatnonzero(bad.any(axis=1)).tolist():
             others = np.flatnonzero(~is_deadly[row])
-            kept[row] = len(others) > 0
-            if kept[row]:
+            if len(others):
                 indices[row, bad[row]] = others[0]
+            else:
+                kept[row] = False
         return cut(replace(request, indices=indices), table, np.flatnonzero(kept))
+
+    def _deadly_in(self, layout: str) -> list[int]:
+        """The classes that are deadly in a layout: those that were so in it, or in several others."""
+        layouts = Counter(index for _, index in self._deadly)
+        deadly = {index for own, index in self._deadly if own == layout}
+        deadly.update(index for index, count in layouts.items() if count >= _LAYOUTS)
+        return sorted(deadly)
 
 
 def _classes(request: Request, table: Table) -> tuple[int, ...]:

@@ -18,7 +18,9 @@ def complexity(bits: Array, type_id: str) -> Array:
     """A measure of numbers, given by their bits: small whole ones come first, then fractions, NaNs last."""
     with np.errstate(all="ignore"):
         values = bits.view(numpy_type(type_id)).astype(np.float64)
-        size = np.abs(values) + np.where(values == np.rint(values), 0, _FRACTION)
-    size = np.where(np.isinf(values), _INFINITE, np.where(np.isnan(values), _NAN, size))
+        is_whole = values == np.rint(values)
+        size = np.abs(values) + np.where(is_whole, 0, _FRACTION)
+    size[np.isinf(values)] = _INFINITE
+    size[np.isnan(values)] = _NAN
     # Of two numbers of one magnitude the positive one is simpler; -0 is the least simple zero.
     return np.asarray(size + np.signbit(values) / 2)

@@ -46,13 +46,14 @@ class Tally:
     Args:
         etype: the element type.
         policy: selects the latitudes.
-        of: the operator.
+        operator: the operator.
     """
 
-    def __init__(self, etype: ElementType, policy: Policy, of: Operator) -> None:
-        self._etype, self._of = etype, of
-        self._ids = self._of.class_ids(etype.family)
-        self._accepts = latitudes(etype, policy, self._of)
+    def __init__(self, etype: ElementType, policy: Policy, operator: Operator) -> None:
+        self._etype = etype
+        self._of = operator
+        self._ids = operator.class_ids(etype.family)
+        self._accepts = latitudes(etype, policy, operator)
         self._counts = {key: Count() for key in (*self._ids, *TAGS)}
         self._raised: dict[str, Raised] = {}
         self._tried: dict[str, Extent] = {}
@@ -114,11 +115,18 @@ class Tally:
         expected = expected_entries(request, table)
         failures = self._fail_all(request, table, expected, answer.failures)
         results = compared_results(request, expected, answer.bits, failures)
-        self._calls.setdefault(_layout(request), CallsOfLayout()).add(request, answer.failures)
-        deaths = sum(failure.blamed is not None for failure in failures.values())
-        self._raised.setdefault(_layout(request), Raised()).calls += request.count - deaths
+
+        layout = _layout(request)
+        self._calls.setdefault(layout, CallsOfLayout()).add(request, answer.failures)
         returned = np.ones(request.count, bool)
-        returned[[row for row, failure in failures.items() if failure.raised]] = False
+        deaths = 0
+        for row, failure in failures.items():
+            if failure.raised:
+                returned[row] = False
+            if failure.blamed is not None:
+                deaths += 1
+
+        self._raised.setdefault(layout, Raised()).calls += request.count - deaths
         self._count_compared(results, returned)
         self._compare(results)
 
@@ -129,11 +137,12 @@ class Tally:
         self._tried.setdefault(request.purpose, Extent()).judged += number
         for tag in TAGS:
             self._counts[tag].compared += number
-        entries = None
+
+        is_inside = None
         if request.lengths is not None:
-            entries = np.arange(request.length) < request.lengths[returned, None]
-        rows = slice(None) if returned.all() else returned
-        of_class = results.expected.rows(rows).counts(entries)
+            is_inside = np.arange(request.length) < request.lengths[returned, None]
+        rows = slice(None) if returned.all() else returned  # a slice copies nothing
+        of_class = results.expected.rows(rows).counts(is_inside)
         for id_, compared in zip(self._ids, of_class, strict=False):
             self._counts[id_].compared += compared
 
@@ -243,14 +252,19 @@ class Tally:
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
             index, place = divmod(key, len(names))
-            name, count = names[place], self._counts[self._ids[index]]
+            count = self._counts[self._ids[index]]
+            name = names[place]
+            number = int(numbers[key])
+            kind: DeviationKind
             if name is None:
-                count.violating += int(numbers[key])
+                kind = "violates"
+                count.violating += number
             else:
-                count.latitude[name] = count.latitude.get(name, 0) + int(numbers[key])
-            kind: DeviationKind = "acceptable" if name else "violates"
+                kind = "acceptable"
+                count.latitude[name] = count.latitude.get(name, 0) + number
             if _has(count, name or kind):
                 continue
+
             first = int(flat[(keys == key).argmax()])
             row, column = divmod(first, results.request.length)
             deviation = self._recorded(
@@ -288,10 +302,11 @@ class Tally:
     def _explain(self, kind: DeviationKind, by_class: Mapping[int, Cause]) -> None:
         for index, cause in by_class.items():
             count = self._counts[self._ids[index]]
-            count.deviations = tuple(
-                _with_cause(deviation, cause) if deviation.kind == kind else deviation
-                for deviation in count.deviations
-            )
+            explained = []
+            for deviation in count.deviations:
+                is_of_kind = deviation.kind == kind
+                explained.append(_with_cause(deviation, cause) if is_of_kind else deviation)
+            count.deviations = tuple(explained)
 
 
 def _with_cause(deviation: Deviation, cause: Cause) -> Deviation:
@@ -303,7 +318,7 @@ def _with_cause(deviation: Deviation, cause: Cause) -> Deviation:
 
 
 def _has(count: Count, key: str) -> bool:
-    return any(one.key == key for one in count.deviations)
+    return any(deviation.key == key for deviation in count.deviations)
 
 
 def _layout(request: Request) -> str:

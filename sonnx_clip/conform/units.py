@@ -76,26 +76,26 @@ class CheckOptions:
     @property
     def element_types(self) -> Sequence[ElementType]:
         """The element types to judge; UserError if one is unknown."""
-        required = (
-            [etype.id for etype in machine_types(self.require, self.of)] if self.require else []
-        )
-        return machine_types([*self.types, *required] if self.types else (), self.of)
+        ids = list(self.types)
+        if self.require:
+            required = [etype.id for etype in machine_types(self.require, self.of)]
+            if ids:  # without any, all types are judged
+                ids += required
+        return machine_types(ids, self.of)
 
     @property
     def units(self) -> dict[str, list[Unit]]:
         """The units of each element type, in the order of the plan."""
-        found = {}
+        units = {}
         for etype in self.element_types:
-            parts = [
-                f"{kind}-{n}"
-                for kind, count in kinds_of(etype, self.of, self.level)
-                for n in range(count)
-            ]
-            parts += [
-                IN_CONTEXT + context.id for context in self.contexts if context.has_type(etype)
-            ]
-            found[etype.id] = [Unit(self, etype.id, part) for part in (FIRST, *parts)]
-        return found
+            parts = [FIRST]
+            for kind, count in kinds_of(etype, self.of, self.level):
+                parts += [f"{kind}-{number}" for number in range(count)]
+            for context in self.contexts:
+                if context.has_type(etype):
+                    parts.append(IN_CONTEXT + context.id)
+            units[etype.id] = [Unit(self, etype.id, part) for part in parts]
+        return units
 
     @property
     def every_unit(self) -> list[Unit]:
@@ -119,7 +119,9 @@ class Unit:
     @property
     def context(self) -> Context | None:
         """The context that it is; None for calls of the operator alone."""
-        wanted = (one for one in self.options.contexts if IN_CONTEXT + one.id == self.part)
+        wanted = (
+            context for context in self.options.contexts if IN_CONTEXT + context.id == self.part
+        )
         return next(wanted, None)
 
     @property
@@ -130,15 +132,14 @@ class Unit:
     @property
     def digest(self) -> str:
         """A digest of everything its result depends on."""
-        given = self.options
-        of = given.of.name, given.of.dialect
-        chosen: list[object] = [given.policy, given.limits, given.forms, given.few_calls, *of]
+        options = self.options
+        parts: list[object] = [options.runtime, options.identity, self.etype, self.part]
+        parts += [options.policy, options.limits, options.forms, options.few_calls]
+        parts += [options.of.name, options.of.dialect]
         if self.context is not None:
             # Its expected results depend on the operators that are its steps.
-            chosen += [self.context, [spec.digest for spec in operators().values()]]
-        return digest_of_parts(
-            map(repr, (given.runtime, given.identity, self.etype, self.part, *chosen))
-        )
+            parts += [self.context, [spec.digest for spec in operators().values()]]
+        return digest_of_parts(map(repr, parts))
 
 
 class Raised(Sum):
@@ -214,7 +215,13 @@ class UnitResult(Stored):
 
     def is_kept(self, *, cache: bool) -> bool:
         """Whether it is stored: no environment failure; in a cache, no crash either."""
-        verdicts = {*(self.stopped or ())[:1], *(form.verdict for form in self.forms or ())}
-        died = self.tally is not None and any(count.died for count in self.tally.of.values())
-        died = died or (self.context is not None and self.context.verdict == "crashed")
-        return "environment" not in verdicts and not (cache and (died or "crashed" in verdicts))
+        verdicts = [form.verdict for form in self.forms or ()]
+        if self.stopped is not None:
+            verdicts.append(self.stopped[0])
+        if "environment" in verdicts:
+            return False
+        if not cache:
+            return True
+        counts = self.tally.of.values() if self.tally is not None else ()
+        crashed = "crashed" in verdicts or any(count.died for count in counts)
+        return not crashed and (self.context is None or self.context.verdict != "crashed")

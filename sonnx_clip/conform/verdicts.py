@@ -93,6 +93,7 @@ def merged(
     keys = (*operator.class_ids(etype.family), *TAGS)
     nothing_counted = Counts(of={key: Count() for key in keys})
     counts = sum(tallies, start=nothing_counted)
+
     classes = class_reports(counts, operator, stopped)
     served = any(c.compared for c in classes)
     with_forms = (result.forms for result in used if result.forms is not None)
@@ -101,12 +102,14 @@ def merged(
         classes = _with_forms(classes, forms)
     if unfinished:
         classes = [_unless_certain(c) for c in classes]
+
     verdict = worst(c.verdict for c in classes)
     words = stopped[1] if stopped else crash_words(classes)
     if not words and verdict in ("unsupported", "crashed", "environment"):
         sources = classes if verdict == "unsupported" else forms or ()
         with_verdict = (source.words for source in sources if source.verdict == verdict)
         words = next(with_verdict, None)
+
     refused: dict[str, str] = {}
     if served and not operator.dialect:
         for layout, raised in counts.raised.items():
@@ -205,6 +208,7 @@ def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> l
     if counts.only:  # what is served is the exception: the other calls are refused, and not wrong
         _count_as_refused(by_key, counts)
     _count_refusals(by_key, refused)
+
     served = any(count.compared for count in by_key.values())
     case_of = operator.oracle.CASE_OF_CLASS
     end = stopped[0] if stopped else None

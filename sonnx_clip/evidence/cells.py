@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 _WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
 
 
-def cell_of(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = False) -> Cell:
+def cell_of(
+    type_id: str, obligations: Sequence[ObligationEvidence], *, refuted: bool = False
+) -> Cell:
     """A refuted entry needs a refutation and a theorem."""
-    ids = tuple(o.obligation.id for o in found)
-    kinds = {o.obligation.kind for o in found} - {"smoke"}
+    ids = tuple(o.obligation.id for o in obligations)
+    kinds = {o.obligation.kind for o in obligations} - {"smoke"}
     if not kinds:
         return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
     refutes = bool({"refutation", "counterexample"} & kinds)
@@ -27,5 +29,5 @@ def cell_of(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool 
         return Cell(
             type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True
         )
-    status = min((o.status for o in found), key=_WORST_FIRST.index)
+    status = min((o.status for o in obligations), key=_WORST_FIRST.index)
     return Cell(type=type_id, status=status, finding=refuted, obligations=ids)

@@ -59,24 +59,24 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.runtimes import RuntimeView
 
 
-def gather(found: Records, checkout: Checkout | None = None) -> Evidence:
+def gather(records: Records, checkout: Checkout | None = None) -> Evidence:
     """The evidence of records; nothing but the checkout is stated that does not follow from them."""
-    spec, proofs = found.spec, found.proofs
-    results = proof_results(found)
-    coq = _coq(found)
+    spec, proofs = records.spec, records.proofs
+    results = proof_results(records)
+    coq = _coq(records)
     theorems = coq.record.theorems if coq.record and coq.status == "checked" else ()
-    entries = tuple(entries_of(found, results.obligations, theorems))
-    runtimes, dialects = runtimes_of(spec, found.reports), dialects_of(spec, found.dialects)
-    c_kernels = tuple(_kernels(found))
-    operators = tuple(operator_evidence(other) for other in found.others)
+    entries = tuple(entries_of(records, results.obligations, theorems))
+    runtimes, dialects = runtimes_of(spec, records.reports), dialects_of(spec, records.dialects)
+    c_kernels = tuple(_kernels(records))
+    operators = tuple(operator_evidence(other) for other in records.others)
     unaccounted = (
         *results.unaccounted,
         *(f"Coq: {line}" for line in coq.problems),
         *(f"not as reviewed: {line}" for line in unpinned()),
-        *statements_not_reviewed(found),
+        *statements_not_reviewed(records),
     )
     opened = (
-        *open_points(found, results, entries, unaccounted),
+        *open_points(records, results, entries, unaccounted),
         *_open_runtimes(runtimes),
         *(
             f"Frama-C did not prove the C of {k.type}"
@@ -90,26 +90,26 @@ def gather(found: Records, checkout: Checkout | None = None) -> Evidence:
         checkout=checkout,
         operator=spec.operator,
         spec_sha256=spec.digest,
-        totals=totals_of(found, results.obligations, entries, opened),
+        totals=totals_of(records, results.obligations, entries, opened),
         argument=(
-            *_argument(found, results, coq, c_kernels, (*runtimes, *dialects)),
+            *_argument(records, results, coq, c_kernels, (*runtimes, *dialects)),
             *map(argument_line, operators),
         ),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=results.obligations,
-        findings=tell(spec, found.measured),
+        findings=tell(spec, records.measured),
         runtimes={runtime.name: runtime.report for runtime in runtimes},
         c_kernels=c_kernels,
         coq=coq,
-        replays=found.replays,
+        replays=records.replays,
         dialects={dialect.name: dialect.report for dialect in dialects},
         trusted=results.trusted,
         tools={
             "sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "),
             **proofs.tools,
-            **({"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}),
-            **({"Coq": found.coq.coq} if found.coq else {}),
+            **({"Frama-C": records.frama_c.tools.get("Frama-C", "")} if records.frama_c else {}),
+            **({"Coq": records.coq.coq} if records.coq else {}),
         },
         programs={
             **proofs.programs,
@@ -119,16 +119,16 @@ def gather(found: Records, checkout: Checkout | None = None) -> Evidence:
             name: ", ".join(f"{v} {k}" for k, v in limit.items())
             for name, limit in proofs.limits.items()
         },
-        files={name: digest_of_file(repo_file(name)) for name in _files(found)},
+        files={name: digest_of_file(repo_file(name)) for name in _files(records)},
         operators=operators,
     )
 
 
-def _coq(found: Records) -> CoqEvidence:
-    record = found.coq
+def _coq(records: Records) -> CoqEvidence:
+    record = records.coq
     if record is None:
         return CoqEvidence(status="not run")
-    if record.spec_sha256 != found.spec.digest or record.sources != coq_digests(
+    if record.spec_sha256 != records.spec.digest or record.sources != coq_digests(
         coq_sources(repo_root())
     ):
         return CoqEvidence(status="stale", record=record)
@@ -138,27 +138,33 @@ def _coq(found: Records) -> CoqEvidence:
     )
 
 
-def _kernels(found: Records) -> Iterator[CKernelEvidence]:
-    record = found.frama_c
+def _kernels(records: Records) -> Iterator[CKernelEvidence]:
+    record = records.frama_c
     fresh = (
-        record is not None and record.spec_digest == found.spec.digest and record.options == OPTIONS
+        record is not None
+        and record.spec_digest == records.spec.digest
+        and record.options == OPTIONS
     )
-    by_type = {one.type: one for one in record.types} if record else {}
-    for etype in found.spec.element_types:
-        one = by_type.get(etype.id)
+    by_type = {of_type.type: of_type for of_type in record.types} if record else {}
+    for etype in records.spec.element_types:
+        of_type = by_type.get(etype.id)
         if etype.c is None:
             continue
-        if one is None:
+        if of_type is None:
             yield CKernelEvidence(type=etype.id, status="not run")
-        elif not fresh or one.files != frama_c_digests(etype):
+        elif not fresh or of_type.files != frama_c_digests(etype):
             yield CKernelEvidence(type=etype.id, status="stale")
         else:
-            by_one = (f"{g.name}: by one prover" for g in one.goals if g.status == "proved by one")
-            opened = (*one.open(etype), *by_one)
-            yield CKernelEvidence(type=etype.id, status=one.status(etype), found=one, open=opened)
+            by_one = (
+                f"{g.name}: by one prover" for g in of_type.goals if g.status == "proved by one"
+            )
+            opened = (*of_type.open(etype), *by_one)
+            yield CKernelEvidence(
+                type=etype.id, status=of_type.status(etype), found=of_type, open=opened
+            )
 
 
-def _files(found: Records) -> Iterator[str]:
+def _files(records: Records) -> Iterator[str]:
     """What the evidence rests on: specifications, their sources, the theories, what is generated."""
     yield from (
         "spec/clip.yaml",
@@ -172,7 +178,7 @@ def _files(found: Records) -> Iterator[str]:
             made = path.suffix in {*LEFT_BY_COQC, ".pyc"}  # by whoever ran or compiled the files
             if path.is_file() and not path.name.startswith(".") and not made:
                 yield path.relative_to(repo_file("")).as_posix()
-    for other in found.others:
+    for other in records.others:
         if other.proved:
             pins = rendered_list(other.spec)
             yield other.spec.file
@@ -193,7 +199,7 @@ def _open_runtimes(runtimes: Sequence[RuntimeView]) -> Iterator[str]:
 
 
 def _argument(
-    found: Records,
+    records: Records,
     results: ProofResults,
     coq: CoqEvidence,
     c_kernels: Sequence[CKernelEvidence],
@@ -206,17 +212,17 @@ def _argument(
     theorems = f"{len(coq.record.theorems)} theorems checked" if coq.record else ""
     counted_again = (
         f"{r.valid} of {r.goals} goals with Why3 {r.why3}, Z3 {r.z3}, cvc5 {r.cvc5}"
-        for r in found.replays
+        for r in records.replays
     )
-    rendered, by_hand = len(pinned_digests(rendered_list(found.spec))), len(pinned())
+    rendered, by_hand = len(pinned_digests(rendered_list(records.spec))), len(pinned())
     lines: list[tuple[str, str, str, str, Basis | None]] = [
         ("Coverage", "every sentence of the sources is encoded, disputed, or left out for a stated reason",
-         _counts((one.answer.sort for one in found.coverage), "; "), COVERAGE, "confirmed"),
+         _counts((sentence.answer.sort for sentence in records.coverage), "; "), COVERAGE, "confirmed"),
         ("Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
-         f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed"),
+         f"{len(records.generated.files)} files rendered again, equal", "generated/", "confirmed"),
         ("Statements", "what the provers were asked is what a person reviewed",
          f"{rendered:,} rendered and {by_hand} hand-written statements compared",
-         f"spec/{rendered_list(found.spec).name}, {STATEMENTS}", "confirmed"),
+         f"spec/{rendered_list(records.spec).name}, {STATEMENTS}", "confirmed"),
         ("Statuses", "each status follows from the provers’ answers",
          f"derived again from {replies:,} answers", "build/proofs.json", "confirmed"),
         ("Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
@@ -241,13 +247,13 @@ def _argument(
             result = "no answer compared"
         folder = "build/dialects/" if " against " in view.name else "build/verdicts/"
         lines.append((f"Runtime {view.name}", "its answers, class by class", result, folder, None))
-    lines += _context_lines(found)
-    result, basis = _mutants(found)
+    lines += _context_lines(records)
+    result, basis = _mutants(records)
     lines += [
         ("Mutants", "small mistakes in the specification, kernels and rewrites are found", result,
          MUTANTS, basis),
         ("Answers in findings", "what runtimes answer where a source is unclear",
-         f"{len(found.measured.answers):,} answers", "spec/measured/runtimes.json", None),
+         f"{len(records.measured.answers):,} answers", "spec/measured/runtimes.json", None),
         ("DirectML", "its answers (needs Windows and a Direct3D 12 device)", "", "none", None),
         ("Other processors", "the C kernels elsewhere (leaves no record)", "", "none", None),
     ]  # fmt: skip
@@ -256,12 +262,12 @@ def _argument(
         yield Argument(name=name, shows=shows, result=result, record=record, basis=basis)
 
 
-def _context_lines(found: Records) -> list[tuple[str, str, str, str, Basis | None]]:
+def _context_lines(records: Records) -> list[tuple[str, str, str, str, Basis | None]]:
     """A line for each runtime that was asked beside other nodes; one for none."""
     shows = (
         "graphs of Clip and its neighbours: the whole, its nodes one at a time, and their meaning"
     )
-    results = {name: _contexts_in_words(report) for name, report in found.contexts.items()}
+    results = {name: _contexts_in_words(report) for name, report in records.contexts.items()}
     return [
         (f"Beside other nodes, {name}", shows, result, "build/contexts/", None)
         for name, result in (results or {"onnxruntime": ""}).items()
@@ -270,18 +276,26 @@ def _context_lines(found: Records) -> list[tuple[str, str, str, str, Basis | Non
 
 def _contexts_in_words(report: Report) -> str:
     """How many contexts are wrong, in which types, and how much was compared."""
-    contexts = [context for one in report.types for context in one.contexts]
-    types = " and ".join(one.type for one in report.types if one.contexts)
-    compared = sum(context.compared for context in contexts)
-    wrong = f"{failing_contexts(report)} of {counted(len(contexts), 'context')} of {types} wrong"
-    return f"{report.runtime_version}: {wrong}; {compared:,} results compared" if contexts else ""
+    types = []
+    contexts = 0
+    compared = 0
+    for of_type in report.types:
+        if of_type.contexts:
+            types.append(of_type.type)
+            contexts += len(of_type.contexts)
+            compared += sum(context.compared for context in of_type.contexts)
+    if not types:
+        return ""
+    number = f"{failing_contexts(report)} of {counted(contexts, 'context')}"
+    wrong = f"{number} of {' and '.join(types)} wrong"
+    return f"{report.runtime_version}: {wrong}; {compared:,} results compared"
 
 
 def _counts(sorts: Iterable[str], separator: str) -> str:
     return separator.join(f"{count:,} {sort}" for sort, count in Counter(sorts).items())
 
 
-def _mutants(found: Records) -> tuple[str, Basis]:
+def _mutants(records: Records) -> tuple[str, Basis]:
     """What the record of mutants counts; it is stale where others were mutated.
 
     UserError if kills and survivors of a kind are not all of its mutants.
@@ -290,10 +304,10 @@ def _mutants(found: Records) -> tuple[str, Basis]:
     if not path.is_file():
         return "", "not run"
     record = read_record(path, MutantsRecord, "run: make mutants")
-    mutants = all_mutants(found.spec)
+    mutants = all_mutants(records.spec)
     if record.mutated_sha256 != digest_of(mutants):
         return "of other conditions, kernels or rewrites; run: make mutants", "stale"
     if (recorded := record.mutants_by_kind()) != Counter(mutant.kind for mutant in mutants):
-        what = f"{recorded.total()} mutants are recorded, and there are {len(mutants)}, or of other kinds"
-        raise UserError(what, str(path), "run: make mutants")
+        message = f"{recorded.total()} mutants are recorded, and there are {len(mutants)}, or of other kinds"
+        raise UserError(message, str(path), "run: make mutants")
     return record.closing_line, TAKEN

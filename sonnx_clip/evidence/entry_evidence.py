@@ -55,12 +55,12 @@ class _Shown(NamedTuple):
 
 
 def entries_of(
-    found: ProvedOperator,
+    operator: ProvedOperator,
     obligations: Sequence[ObligationEvidence],
     theorems: Sequence[CoqTheorem] = (),
 ) -> Iterator[Entry]:
     """Every entry that the evidence shows, section by section."""
-    spec = found.spec
+    spec = operator.spec
     shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
@@ -71,7 +71,7 @@ def entries_of(
             shown = _shown(spec, section.name, entry)
             touching = {
                 type_id: [v["class"] for v in of_type if shown.speaks(type_id, v)]
-                for type_id, of_type in found.vectors.items()
+                for type_id, of_type in operator.vectors.items()
                 if spec.element_type(type_id).family in shown.families
             }
             touched = {klass for of_type in touching.values() for klass in of_type}
@@ -93,7 +93,7 @@ def entries_of(
                 classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
                 vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
                 theorems=tuple(t.id for t in theorems if entry.id in t.shows),
-                violated_by=_violated_by(found, entry) if section.name == "properties" else (),
+                violated_by=_violated_by(operator, entry) if section.name == "properties" else (),
             )  # fmt: skip
 
 
@@ -104,22 +104,26 @@ ByType: TypeAlias = "dict[str, list[ObligationEvidence]]"
 
 def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -> dict[str, ByType]:
     """The obligations that show an entry, by element type; those about all types together."""
-    found: dict[str, ByType] = {}
-    for one in obligations:
-        subject = one.obligation.subject if one.obligation.subject in types else ALL_TYPES
-        for id_ in one.obligation.shows:
-            found.setdefault(id_, {}).setdefault(subject, []).append(one)
-    return found
+    by_entry: dict[str, ByType] = {}
+    for evidenced in obligations:
+        subject = (
+            evidenced.obligation.subject if evidenced.obligation.subject in types else ALL_TYPES
+        )
+        for id_ in evidenced.obligation.shows:
+            by_entry.setdefault(id_, {}).setdefault(subject, []).append(evidenced)
+    return by_entry
 
 
-def _cells(spec: Spec, shown: _Shown, found: ByType) -> Iterator[Cell]:
+def _cells(spec: Spec, shown: _Shown, by_type: ByType) -> Iterator[Cell]:
     """What is shown of an entry: for all element types at once, where there is such, then for each."""
-    if ALL_TYPES in found or shown.once:
-        yield cell_of(ALL_TYPES, found.get(ALL_TYPES, ()))
+    if ALL_TYPES in by_type or shown.once:
+        yield cell_of(ALL_TYPES, by_type.get(ALL_TYPES, ()))
     for etype in spec.element_types:
         speaks = etype.family in shown.families and (shown.types is None or etype.id in shown.types)
         if speaks and not shown.once:
-            yield cell_of(etype.id, found.get(etype.id, ()), refuted=etype.family in shown.refuted)
+            yield cell_of(
+                etype.id, by_type.get(etype.id, ()), refuted=etype.family in shown.refuted
+            )
 
 
 # --- What is shown of the entries of each section -----------------------------------------------------------
@@ -240,10 +244,10 @@ def _example(spec: Spec, entry: Example) -> _Shown:
 
 def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     etype = spec.element_type(entry.type)
-    given = {name: entry.values.get(name, "missing") for name in spec.signature.ids}
-    texts = {
-        name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()
-    }
+    texts = {}
+    for name in spec.signature.ids:
+        operand = entry.values.get(name, "missing")
+        texts[name] = operand if isinstance(operand, str) else f"[{', '.join(operand)}]"
     y = entry.Y
     due = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
     bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
@@ -321,9 +325,8 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
     if not isinstance(claim, Connective) or claim.operator != "implies":
         return lambda _type, _vector: True
     premise = claim.left
-    if not {node.id for node in subtrees(premise) if isinstance(node, Name)} <= set(
-        spec.signature.all_ids
-    ):
+    names = {node.id for node in subtrees(premise) if isinstance(node, Name)}
+    if not names.issubset(spec.signature.all_ids):
         return lambda _type, _vector: True  # a second input: every vector can be its first
 
     def met(type_id: str, vector: Vector) -> bool:
@@ -334,29 +337,26 @@ def _meets_premise(spec: Spec, entry: Property) -> Speaks:
     return met
 
 
-def _violated_by(found: ProvedOperator, entry: Property) -> tuple[str, ...]:
+def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
-    spec, nodes = found.spec, [*subtrees(entry.claim)]
-    words = {
-        n.id if isinstance(n, Name) else n.function for n in nodes if isinstance(n, (Name, Call))
-    }
-    if words & {"X2", "clip"}:
-        return ()  # a claim on two results of Clip says nothing of one answer
+    spec = operator.spec
+    for node in subtrees(entry.claim):
+        is_second_x = isinstance(node, Name) and node.id == "X2"
+        if is_second_x or (isinstance(node, Call) and node.function == "clip"):
+            return ()  # a claim on two results of Clip says nothing of one answer
     violated: dict[str, None] = {}
-    for name, report in found.reports.items():
+    for name, report in operator.reports.items():
         for type_id, klass, form, deviation in report.deviations:
             etype = spec.element_type(type_id)
             judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
-            answer = (
-                deviation.environment(spec.signature)
-                if judged and etype.family in entry.families
-                else None
-            )
-            ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
-            if (
-                answer
-                and (repaired is None or ask(repaired, answer))
-                and not ask(entry.claim, answer)
-            ):
+            if not judged or etype.family not in entry.families:
+                continue
+            answer = deviation.environment(spec.signature)
+            if not answer:
+                continue
+            ask = evaluator(spec, etype)
+            repaired = entry.repaired.get(etype.family)
+            meets_condition = repaired is None or ask(repaired, answer)
+            if meets_condition and not ask(entry.claim, answer):
                 violated[f"{name}, {type_id}"] = None
     return tuple(violated)

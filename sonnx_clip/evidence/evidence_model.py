@@ -261,12 +261,18 @@ class Evidence(Stored):
     @property
     def all_entries(self) -> tuple[Entry, ...]:
         """The entries of every operator."""
-        return (*self.entries, *(entry for one in self.operators for entry in one.entries))
+        return (
+            *self.entries,
+            *(entry for operator in self.operators for entry in operator.entries),
+        )
 
     @property
     def all_obligations(self) -> tuple[ObligationEvidence, ...]:
         """The obligations of every operator."""
-        return (*self.obligations, *(o for one in self.operators for o in one.obligations))
+        return (
+            *self.obligations,
+            *(o for operator in self.operators for o in operator.obligations),
+        )
 
     @property
     def all_programs(self) -> dict[str, str]:
@@ -281,4 +287,7 @@ class Evidence(Stored):
     @property
     def all_findings(self) -> tuple[FindingView, ...]:
         """The findings about the sources of every operator."""
-        return (*self.findings, *(finding for one in self.operators for finding in one.findings))
+        return (
+            *self.findings,
+            *(finding for operator in self.operators for finding in operator.findings),
+        )

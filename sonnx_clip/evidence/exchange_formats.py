@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import chain
 from textwrap import indent
 from typing import TYPE_CHECKING, TypeAlias
 from xml.etree import ElementTree as ET
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     Row: TypeAlias = tuple[str | int, ...]
 
 
-def render_needs(evidence: Evidence, found: Records) -> str:
+def render_needs(evidence: Evidence, records: Records) -> str:
     """needs.json, for the directive ``needimport`` of sphinx-needs; texts are literal blocks.
 
     An item's `links` name what it shows, its `links_back` what shows it.
     """
-    items = items_of(found.spec, evidence)
+    items = items_of(records.spec, evidence)
     back: dict[str, list[str]] = {item.id: [] for item in items}
     for item in items:
         for link in item.links:
@@ -64,7 +65,7 @@ _SHOWN = ("entry", "section", "element type", "status",
           "obligation", "obligation status", "vectors", "runtimes")  # fmt: skip
 
 
-def render_matrix(evidence: Evidence, found: Records) -> str:
+def render_matrix(evidence: Evidence, records: Records) -> str:
     """The traceability matrix: a row for each sentence of a source, entry, element type and obligation.
 
     A sentence that no entry encodes has one row, with its answer. Entries that no sentence states follow,
@@ -73,24 +74,28 @@ def render_matrix(evidence: Evidence, found: Records) -> str:
     entry.
     """
     status = {o.obligation.id: o.status for o in evidence.all_obligations}
-    runtimes = runtimes_of(found.spec, evidence.runtimes)
+    runtimes = runtimes_of(records.spec, evidence.runtimes)
     shown = {entry.id: list(_rows(entry, status, runtimes)) for entry in evidence.entries}
-    files = {page.id: page.file for page in found.spec.texts}
+    files = {page.id: page.file for page in records.spec.texts}
     rows: list[Row] = [(*_SENTENCE, *_SHOWN)]
     stated: set[str] = set()
-    for one in found.coverage:
-        named = [name for name in one.answer.encoded_by if name in shown]
+    for sentence in records.coverage:
+        answer = sentence.answer
+        named = [name for name in answer.encoded_by if name in shown]
+        others = [n for n in (*answer.encoded_by, *answer.disputed_by) if n not in shown]
         stated.update(named)
-        others = (
-            name for name in (*one.answer.encoded_by, *one.answer.disputed_by) if name not in shown
+        rows_of_entries = list(chain.from_iterable(shown[name] for name in named))
+        reason = sentence.reason or answer.not_encoded or ", ".join(others)
+        cells = (
+            files[sentence.source],
+            sentence.line,
+            sentence.text.removeprefix("- "),  # a spreadsheet takes it for a formula
+            f"{answer.sort}: {reason}" if reason else answer.sort,
         )
-        why = one.reason or one.answer.not_encoded or ", ".join(others)
-        answer = f"{one.answer.sort}: {why}" if why else one.answer.sort
-        text = one.text.removeprefix("- ")  # a spreadsheet takes it for a formula
-        found_here = [row for name in named for row in shown[name]] or [("",) * len(_SHOWN)]
-        rows += [(files[one.source], one.line, text, answer, *row) for row in found_here]
-    missing = [name for name in shown if name not in stated]
-    rows += [("", "", "", "stated by no sentence", *row) for name in missing for row in shown[name]]
+        rows += [(*cells, *row) for row in rows_of_entries or [("",) * len(_SHOWN)]]
+    for name, rows_of_entry in shown.items():
+        if name not in stated:
+            rows += [("", "", "", "stated by no sentence", *row) for row in rows_of_entry]
     for operator in evidence.operators:
         for entry in operator.entries:
             quoted = _quoted(entry)
@@ -114,51 +119,57 @@ def _rows(
     """An entry's rows: a row for each obligation of each element type, one row where there is none."""
     classes = (entry.id,) if entry.section == "classes" else entry.classes
     for cell in entry.cells:
-        vectors = (
-            sum(entry.vectors.values())
-            if cell.type == ALL_TYPES
-            else entry.vectors.get(cell.type, 0)
-        )
+        is_of_all = cell.type == ALL_TYPES
+        vectors = sum(entry.vectors.values()) if is_of_all else entry.vectors.get(cell.type, 0)
         verdicts = []
         for runtime in runtimes:
-            types = runtime.verdicts if cell.type == ALL_TYPES else [cell.type]
-            found_here = [runtime.verdicts[t][c] for t in types if t in runtime.verdicts
-                          for c in classes if c in runtime.verdicts[t]]  # fmt: skip
-            if found_here:
-                verdicts.append(f"{runtime.name}: {', '.join(dict.fromkeys(found_here))}")
+            distinct: dict[str, None] = {}
+            for type_id in runtime.verdicts if is_of_all else [cell.type]:
+                by_class = runtime.verdicts.get(type_id, {})
+                distinct |= {by_class[klass]: None for klass in classes if klass in by_class}
+            if distinct:
+                verdicts.append(f"{runtime.name}: {', '.join(distinct)}")
         for obligation in cell.obligations or ("",):
-            yield (entry.id, entry.section, cell.type, cell.status, obligation, status.get(obligation, ""),
-                   vectors, "; ".join(verdicts))  # fmt: skip
+            yield (
+                entry.id,
+                entry.section,
+                cell.type,
+                cell.status,
+                obligation,
+                status.get(obligation, ""),
+                vectors,
+                "; ".join(verdicts),
+            )
 
 
-def render_junit(evidence: Evidence, found: Records) -> str:
+def render_junit(evidence: Evidence, records: Records) -> str:
     """JUnit XML: a suite for each subject, a case for each obligation, false ones (smoke tests) too.
 
     An obligation that is not proved, or by one prover only, is a failure.
     """
-    del found
+    del records
 
     def counts(some: Sequence[ObligationEvidence]) -> dict[str, str]:
         return {
             "tests": str(len(some)),
-            "failures": str(sum(one.status != "proved" for one in some)),
+            "failures": str(sum(obligation.status != "proved" for obligation in some)),
         }
 
     obligations = evidence.all_obligations
     suites = ET.Element("testsuites", {"name": evidence.tool, **counts(obligations)})
     by_subject: dict[str, list[ObligationEvidence]] = {}
-    for one in obligations:
-        by_subject.setdefault(one.obligation.subject, []).append(one)
+    for evidenced in obligations:
+        by_subject.setdefault(evidenced.obligation.subject, []).append(evidenced)
     for subject, some in by_subject.items():
         suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})
-        for one in some:
-            o, seconds = one.obligation, sum(r.cpu for r in one.replies)
+        for evidenced in some:
+            o, seconds = evidenced.obligation, sum(r.cpu for r in evidenced.replies)
             case = ET.SubElement(
                 suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}"
             )
-            if one.status != "proved":
+            if evidenced.status != "proved":
                 ET.SubElement(
-                    case, "failure", message=f"{one.status}: {one.answers}"
+                    case, "failure", message=f"{evidenced.status}: {evidenced.answers}"
                 ).text = o.statement
     ET.indent(suites)
     text = ET.tostring(suites, encoding="unicode", xml_declaration=True)

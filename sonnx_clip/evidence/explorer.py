@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import ValueClass
 
 
-def render_explorer(evidence: Evidence, found: Records) -> str:
+def render_explorer(evidence: Evidence, records: Records) -> str:
     """The page as text."""
-    spec = found.spec
+    spec = records.spec
     name = spec.signature.function
     specs = {name: spec}
     for other_name, other in operators().items():
@@ -96,7 +96,7 @@ def _type_of_rewrites(etype: ElementType) -> dict[str, Any]:
     """An element type with the numbers of every operator and of every rewrite that has it."""
     texts = set(CONSTANTS[etype.family])
     for spec in operators().values():
-        if etype.id in {one.id for one in spec.element_types}:
+        if etype.id in {known.id for known in spec.element_types}:
             texts |= {*constants_of(spec, spec.element_type(etype.id).family)}
     for rewrite in known_rewrites():
         if family := _types_of(rewrite).get(etype.id):
@@ -144,7 +144,7 @@ def _numbers(rewrite: Rewrite, family: str) -> list[str]:
     ]
     trees = [rewrite.before, rewrite.after, rewrite.given, *conditions]
     return _texts_of_numbers(
-        [one for one in trees if one is not None and not isinstance(one, bool)]
+        [expr for expr in trees if expr is not None and not isinstance(expr, bool)]
     )
 
 
@@ -233,9 +233,9 @@ def _class(c: ValueClass) -> dict[str, Any]:
 
 
 def _dialect(spec: Spec, d: Dialect) -> dict[str, Any]:
-    of = [spec.element_type(id_) for id_ in d.element_types]
+    etypes = [spec.element_type(id_) for id_ in d.element_types]
     missing = {
-        e.id: [_hex(value, e) for value in defaults(spec, d, e) or ()] for e in of if d.missing
+        e.id: [_hex(value, e) for value in defaults(spec, d, e) or ()] for e in etypes if d.missing
     }
     return {
         "title": d.title,

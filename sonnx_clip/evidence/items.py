@@ -61,13 +61,9 @@ def _id(kind: Kind, name: str) -> str:
 
 
 def _kind(entry: Entry) -> Kind:
-    return (
-        "requirement"
-        if entry.requirement
-        else "class"
-        if entry.section == "classes"
-        else "statement"
-    )
+    if entry.requirement:
+        return "requirement"
+    return "class" if entry.section == "classes" else "statement"
 
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
@@ -97,11 +93,15 @@ def _status(entry: Entry) -> str:
 
 
 def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
-    for one in evidence.all_obligations:
-        o = one.obligation
+    for evidenced in evidence.all_obligations:
+        o = evidenced.obligation
         links = tuple(entries[name] for name in o.shows if name in entries)
-        text = "\n\n".join(filter(None, (o.statement, f"{o.file}, goal {o.goal}. {one.answers}.")))
-        yield Item(_id("obligation", o.id), "obligation", o.id, o.title, text, one.status, links)
+        text = "\n\n".join(
+            filter(None, (o.statement, f"{o.file}, goal {o.goal}. {evidenced.answers}."))
+        )
+        yield Item(
+            _id("obligation", o.id), "obligation", o.id, o.title, text, evidenced.status, links
+        )
 
 
 def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:

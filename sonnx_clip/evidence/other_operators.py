@@ -112,8 +112,8 @@ class _Prefix:
     def _of_cell(self, cell: Cell) -> Cell:
         return cell.model_copy(update={"obligations": self.of_ids(cell.obligations)})
 
-    def of_obligation(self, found: ObligationEvidence) -> ObligationEvidence:
-        o = found.obligation
+    def of_obligation(self, obligation: ObligationEvidence) -> ObligationEvidence:
+        o = obligation.obligation
         changed = replace(
             o,
             id=self.of_id(o.id),
@@ -121,7 +121,7 @@ class _Prefix:
             shows=self.of_ids(o.shows),
             file=f"build/{self.name}/{o.file}",  # where `prove` leaves the theories of the operator
         )
-        return found.model_copy(update={"obligation": changed})
+        return obligation.model_copy(update={"obligation": changed})
 
     def of_finding(self, finding: FindingView) -> FindingView:
         claim = tuple(self._of_claim(part) for part in finding.claim)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from collections import Counter
 from dataclasses import asdict
 from functools import cache
-from itertools import accumulate, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,25 +64,28 @@ class EntryGroup(NamedTuple):
     size: int
 
 
-def render_page(evidence: Evidence, found: Records, digest: str) -> str:
+def render_page(evidence: Evidence, records: Records, digest: str) -> str:
     """The page as text; `digest` is the SHA-256 of evidence.json."""
-    spec = found.spec
+    spec = records.spec
     runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
     return render_template(
         "index.html.j2",
         evidence=evidence,
         runtimes=runtimes,
         digest=digest,
-        data=packed(_data(evidence, found, (*runtimes, *compared))),
+        data=packed(_data(evidence, records, (*runtimes, *compared))),
         sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
         subjects=_subjects(evidence),
-        sources=Counter(one.source for one in found.coverage),
-        machine_types=list(found.vectors),
+        sources=Counter(operator.source for operator in records.coverage),
+        machine_types=list(records.vectors),
         classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
         anchors=_anchors(evidence),
         obligations={o.obligation.id: o for o in evidence.all_obligations},
-        groups={one.name: _groups(one) for one in evidence.operators},
-        subjects_of={one.name: _counted_subjects(one.obligations) for one in evidence.operators},
+        groups={operator.name: _groups(operator) for operator in evidence.operators},
+        subjects_of={
+            operator.name: _counted_subjects(operator.obligations)
+            for operator in evidence.operators
+        },
         tiles=tiles(evidence, runtimes),
         tasks=tuple(tasks(evidence)),
         headline=headline(evidence),
@@ -90,9 +94,9 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
         ranked=ranked,
         runtime_cell=runtime_cell,
         partial_sign=PARTIAL_SIGN,
-        sentences=SentenceAnchors.of(found.coverage),
+        sentences=SentenceAnchors.of(records.coverage),
         readable=readable,
-        witness_inputs=witness_inputs(spec, (other.spec for other in found.others)),
+        witness_inputs=witness_inputs(spec, (other.spec for other in records.others)),
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),
@@ -109,19 +113,25 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
 
 def render_picture(spec: Spec) -> str:
     """The picture of Clip by itself, as SVG: docs/clip.svg."""
-    step_x, step_y, columns = picture.WIDTH + 16, picture.HEIGHT + 40, 3
+    columns = 3
+    step_x = picture.WIDTH + 16
+    step_y = picture.HEIGHT + 40
     panels = picture.panels(spec)
-    placed = [
-        (p, 8 + step_x * (k % columns), 76 + step_y * (k // columns)) for k, p in enumerate(panels)
-    ]
-    rows = -(-len(panels) // columns)
-    texts = [f"{case.id}: {case.title}" for case in spec.cases]
-    starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
+    placed = []
+    for number, panel in enumerate(panels):
+        row, column = divmod(number, columns)
+        placed.append((panel, 8 + step_x * column, 76 + step_y * row))
+    rows = math.ceil(len(panels) / columns)
+
+    legend = []
+    characters = 0
+    for case in spec.cases:
+        text = f"{case.id}: {case.title}"
+        legend.append((case.id, round(16 + 6.2 * characters), text))
+        characters += len(text) + 5
     return render_template(
         "clip.svg.j2",
-        legend=[
-            (c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)
-        ],
+        legend=legend,
         placed=placed,
         width=16 + step_x * columns,
         height=52 + step_y * rows,
@@ -187,26 +197,27 @@ def _counted_subjects(obligations: Iterable[ObligationEvidence]) -> Counter[str]
 def _groups(operator: OperatorEvidence) -> list[EntryGroup]:
     """The entries of another operator, section by section."""
     counts = Counter(entry.section for entry in operator.entries)
-    return [
-        EntryGroup(f"{operator.name}:{s.name}", s.title, counts[s.name])
-        for s in SHOWN
-        if counts[s.name]
-    ]
+    groups = []
+    for section in SHOWN:
+        size = counts[section.name]
+        if size:
+            groups.append(EntryGroup(f"{operator.name}:{section.name}", section.title, size))
+    return groups
 
 
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
-    found = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
-    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
+    anchors = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
+    anchors |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
     entries = reversed(evidence.all_entries)
-    return found | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
+    return anchors | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
 
 
 # --- What page.js renders on demand -------------------------------------------------------------------------
 
 
-def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
-    sources = groupby(found.coverage, key=lambda words: words.source)
+def _data(evidence: Evidence, records: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
+    sources = groupby(records.coverage, key=lambda words: words.source)
     trusted = groupby(
         sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where
     )
@@ -218,19 +229,19 @@ def _data(evidence: Evidence, found: Records, runtimes: Iterable[RuntimeView]) -
         "types": list(evidence.element_types),
         "commands": {
             prover: f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{evidence.tools[prover]},"
-            for prover in found.proofs.provers
+            for prover in records.proofs.provers
         },
         "entries": _entry_groups(evidence),
         "obligations": obligations,
         "vectors": {
             type_id: {klass: [*some] for klass, some in groupby(of_type, itemgetter("class"))}
-            for type_id, of_type in found.vectors.items()
+            for type_id, of_type in records.vectors.items()
         },
         "sources": {source: [_sentence(words) for words in of_source] for source, of_source in sources},
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
         "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
-        "operands": list(found.spec.signature.keys),
+        "operands": list(records.spec.signature.keys),
     }  # fmt: skip
 
 
@@ -245,25 +256,25 @@ def _entry_groups(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
     return groups
 
 
-def _sentence(found: Covered) -> dict[str, Any]:
-    answer, reason = found.answer, found.reason or found.answer.not_encoded
+def _sentence(covered: Covered) -> dict[str, Any]:
+    answer, reason = covered.answer, covered.reason or covered.answer.not_encoded
     return {
-        "line": found.line, "section": found.section, "text": found.text,
+        "line": covered.line, "section": covered.section, "text": covered.text,
         "encoded_by": answer.encoded_by, "disputed_by": answer.disputed_by, "note": answer.note,
         "answer": f"{answer.sort}: {reason}" if reason else "",
     }  # fmt: skip
 
 
-def _obligation(found: ObligationEvidence) -> dict[str, Any]:
-    replies = [reply.model_dump(exclude={"cpu"}) for reply in found.replies]
-    return {**asdict(found.obligation), "status": found.status, "replies": replies}
+def _obligation(evidenced: ObligationEvidence) -> dict[str, Any]:
+    replies = [reply.model_dump(exclude={"cpu"}) for reply in evidenced.replies]
+    return {**asdict(evidenced.obligation), "status": evidenced.status, "replies": replies}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
     """An entry without the obligations of its cells, which page.js finds by what they show."""
-    found = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
-    for cell in found["cells"]:
+    document = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
+    for cell in document["cells"]:
         cell["status"] = f"{'refuted, repaired: ' * cell['finding']}{cell['status']}"
     if entry.source:
-        found["source"]["readable"] = readable(entry.source.quote)
-    return found
+        document["source"]["readable"] = readable(entry.source.quote)
+    return document

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sonnx_clip.language import decode, encode, show
@@ -93,55 +94,64 @@ class _Plot:
         self.etype = spec.element_type(TYPE)
         self.ask = evaluator(spec, self.etype)
         margin = (high - low) / 2
-        self.least, self.greatest = min(low - margin, Fraction(-1)), high + margin
+        self.least = min(low - margin, Fraction(-1))
+        self.greatest = high + margin
 
     def x(self, number: Fraction | str) -> float:
-        return (
-            COLUMNS[number]
-            if isinstance(number, str)
-            else LEFT + self._part(number) * (RIGHT - LEFT)
-        )
+        if isinstance(number, str):
+            return COLUMNS[number]
+        return LEFT + self._part(number) * (RIGHT - LEFT)
 
     def y(self, number: Fraction | str) -> float:
-        return (
-            ROWS[number]
-            if isinstance(number, str)
-            else BOTTOM - self._part(number) * (BOTTOM - TOP)
-        )
+        if isinstance(number, str):
+            return ROWS[number]
+        return BOTTOM - self._part(number) * (BOTTOM - TOP)  # SVG counts from the top
 
     def _part(self, number: Fraction) -> float:
         return float((number - self.least) / (self.greatest - self.least))
 
     def panel(self, title: str, low: str, high: str) -> Panel:
-        l, m = encode(low, self.etype), encode(high, self.etype)
-        ticks = {"0": Fraction(0)} | {t: Fraction(t) for t in (low, high) if t != "nan"}
-        placed = tuple((self.x(v), self.y(v), t) for t, v in ticks.items())
-        return Panel(title, low, high, tuple(self._lines(l, m)), tuple(self._marks(l, m)), placed)
+        ticks = []
+        for text in dict.fromkeys(("0", low, high)):
+            if text != "nan":
+                number = Fraction(text)
+                ticks.append((self.x(number), self.y(number), text))
+        l = encode(low, self.etype)
+        m = encode(high, self.etype)
+        return Panel(
+            title=title,
+            low=low,
+            high=high,
+            lines=tuple(self._lines(l, m)),
+            marks=tuple(self._marks(l, m)),
+            ticks=tuple(ticks),
+        )
 
     def _lines(self, l: Value, m: Value) -> Iterator[Line]:
         count = int((self.greatest - self.least) * _STEPS) + 1
-        samples = [
-            repr(float(self.least + Fraction(k, _STEPS))) for k in range(count)
-        ]  # exact in a double
-        placed = [self._placed(sample, l, m) for sample in samples]
-        for case, run in groupby(placed, key=lambda one: one[0]):
+        placed = []
+        for step in range(count):
+            sample = float(self.least + Fraction(step, _STEPS))  # exact in a double
+            placed.append(self._placed(repr(sample), l, m))
+        for case, run in groupby(placed, key=itemgetter(0)):
             points = [point for _, point in run]
             yield Line(case, (points[0], points[-1]))
 
     def _marks(self, l: Value, m: Value) -> Iterator[Mark]:
-        for text, shift in (("-inf", 0.0), ("-0", -4.5), ("0", 4.5), ("inf", 0.0), ("nan", 0.0)):
+        # The zeros have one place: their marks are beside each other.
+        shifts = {"-inf": 0.0, "-0": -4.5, "0": 4.5, "inf": 0.0, "nan": 0.0}
+        for text, shift in shifts.items():
             case, (x, y) = self._placed(text, l, m)
-            shown = show(self.ask.result(encode(text, self.etype), l, m), self.etype)
-            yield Mark(case, (x + shift, y), f"X = {text}: Y = {shown} ({case})")
+            result = self.ask.result(encode(text, self.etype), l, m)
+            label = f"X = {text}: Y = {show(result, self.etype)} ({case})"
+            yield Mark(case, (x + shift, y), label)
 
     def _placed(self, text: str, l: Value, m: Value) -> tuple[str, Point]:
         """The case of an X, and where it is drawn."""
         x = encode(text, self.etype)
         y = self.ask.result(x, l, m)
-        return self.ask.case(x, l, m).id, (
-            self.x(decode(x, self.etype)),
-            self.y(decode(y, self.etype)),
-        )
+        point = (self.x(decode(x, self.etype)), self.y(decode(y, self.etype)))
+        return self.ask.case(x, l, m).id, point
 
 
 def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
@@ -152,9 +162,16 @@ def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
 
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
     ask = evaluator(spec, etype)
-    x, l, m = (encode(text, etype) for text in texts)
-    due = ask.result(x, l, m)
-    others = (answer for answer in special_patterns(etype) if answer != due)
-    allowed = (entry for answer in others for entry in ask.latitudes((x, l, m), answer))
-    latitude = tuple(dict.fromkeys(entry.id for entry in allowed if not entry.always))
-    return SpecialCell(show(due, etype), ask.case(x, l, m).id, ask.class_of(x, l, m).id, latitude)
+    triple = tuple(encode(text, etype) for text in texts)
+    due = ask.result(*triple)
+    latitude: dict[str, None] = {}
+    for answer in special_patterns(etype):
+        if answer != due:
+            entries = ask.latitudes(triple, answer)
+            latitude |= {entry.id: None for entry in entries if not entry.always}
+    return SpecialCell(
+        shown=show(due, etype),
+        case=ask.case(*triple).id,
+        klass=ask.class_of(*triple).id,
+        latitude=tuple(latitude),
+    )

@@ -111,8 +111,8 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
     proofs = read_proofs(build, spec)
     require_sources(spec)
     generated = render_all(spec)
-    if found := differences(generated, repo_root()):
-        raise UserError(found[0], todo="run: sonnx-clip generate")
+    if stale := differences(generated, repo_root()):
+        raise UserError(stale[0], todo="run: sonnx-clip generate")
     frama_c, coq = build / FRAMA_C, build / COQ
     return Records(
         spec=spec,
@@ -158,8 +158,8 @@ def _require_rendered(spec: Spec, theories: Generated, proofs: ProofsRecord, pat
     proved = proofs.about.files
     for name, text in theories.files.items():
         if proved.get(name) != digest_of(text):
-            what = f"stale: {spec.file} now gives another {name} than was proved"
-            raise StaleRecordError(what, str(path), f"run: {prove_command(spec)}")
+            message = f"stale: {spec.file} now gives another {name} than was proved"
+            raise StaleRecordError(message, str(path), f"run: {prove_command(spec)}")
 
 
 def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str, Report]:
@@ -167,7 +167,7 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
 
     UserError if a report is damaged or stale, or has a verdict that its own counts rule out.
     """
-    found: dict[str, Report] = {}
+    reports: dict[str, Report] = {}
     for path in sorted((build / folder).glob("*.json")):
         again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
         if folder == "dialects":
@@ -179,20 +179,20 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):
-            what = f"stale: the code of {report.runtime} has changed since it was judged"
-            raise UserError(what, str(path), again)
+            message = f"stale: the code of {report.runtime} has changed since it was judged"
+            raise UserError(message, str(path), again)
         now = installed_version(report.runtime)
         if now is not None and now != report.runtime_version:
-            what = f"stale: it records {report.runtime_version}, but {now} is installed"
-            raise UserError(what, str(path), again)
+            message = f"stale: it records {report.runtime_version}, but {now} is installed"
+            raise UserError(message, str(path), again)
         if contradiction := next(contradictions(report), None):
             todo = f"do not rely on this record; {again}"
             raise UserError(contradiction, str(path), todo)
         name = f"{report.runtime} against {report.dialect}" if report.dialect else report.runtime
-        if name in found:
+        if name in reports:
             raise UserError(f"another file also records {name}", str(path), "remove one of them")
-        found[name] = report
-    return found
+        reports[name] = report
+    return reports
 
 
 def installed_version(runtime: str) -> str | None:
@@ -217,8 +217,8 @@ def replayed_digest() -> str:
 def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
     """What replays of the present obligations counted; records of other obligations are left out."""
     now = replayed_digest()
-    found = [_read_replay(path) for path in sorted((build / REPLAYS).glob("*.txt"))]
-    return tuple(record for record in found if record.digest == now)
+    replays = [_read_replay(path) for path in sorted((build / REPLAYS).glob("*.txt"))]
+    return tuple(record for record in replays if record.digest == now)
 
 
 def _read_replay(path: Path) -> ReplayEvidence:
@@ -230,5 +230,5 @@ def _read_replay(path: Path) -> ReplayEvidence:
         return ReplayEvidence.model_validate_strings({name: value for name, _, value in lines})
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"])
-        what = f"the record of a replay is damaged at {place}"
-        raise UserError(what, str(path), "remove it, or run: sh generated/replay.sh") from error
+        message = f"the record of a replay is damaged at {place}"
+        raise UserError(message, str(path), "remove it, or run: sh generated/replay.sh") from error

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ATTRIBUTES = ("ReqIF.ForeignID", "ReqIF.Name", "ReqIF.Text", "NAME", "STATUS")
 
 
-def render_reqif(evidence: Evidence, found: Records) -> str:
+def render_reqif(evidence: Evidence, records: Records) -> str:
     """ReqIF 1.2: a specification and a type of objects for each kind of item; links are relations ``Parent``.
 
     UserError if the library `reqif` is missing.
@@ -74,7 +74,7 @@ def render_reqif(evidence: Evidence, found: Records) -> str:
             specification_type="TYPE-SPECIFICATION", children=children, **dated,
         )  # fmt: skip
 
-    items = items_of(found.spec, evidence)
+    items = items_of(records.spec, evidence)
     of_kind = {kind: [item for item in items if item.kind == kind] for kind in PREFIXES}
     content = ReqIFReqIFContent(
         data_types=[

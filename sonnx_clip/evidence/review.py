@@ -52,49 +52,46 @@ def differences(spec: Spec) -> tuple[Difference, ...]:
     """Every difference, in the order of spec/clip.page.yaml."""
     file = read_page_file(spec)
     tags = tuple(tags_of(spec, file))
-    found = []
+    differing = []
     for id_, about in file.corrects.items():
         finding = spec.entry("findings", id_)
-        families = {
-            etype.family for part in finding.theorems for etype in types_of_claim(spec, part)
-        }
-        concerned = tuple(
-            tag.id
-            for tag in tags
-            if about in tag.entries and (not families or tag.family in families)
-        )
-        quoted = {
-            line
-            for words in finding.words
-            if words.page == SOURCE
-            for line in lines_of(spec, words)
-        }
-        found.append(
-            Difference(finding, "" if concerned else about, concerned, tuple(sorted(quoted)))
-        )
-    return tuple(found)
+        families: set[str] = set()
+        for theorem in finding.theorems:
+            families.update(etype.family for etype in types_of_claim(spec, theorem))
+        concerned = []
+        for tag in tags:
+            has_family = not families or tag.family in families
+            if has_family and about in tag.entries:
+                concerned.append(tag.id)
+        quoted: set[int] = set()
+        for words in finding.words:
+            if words.page == SOURCE:
+                quoted.update(lines_of(spec, words))
+        part = "" if concerned else about
+        differing.append(Difference(finding, part, tuple(concerned), tuple(sorted(quoted))))
+    return tuple(differing)
 
 
 def review_parts(spec: Spec) -> dict[str, Any]:
     """What the template shows: the differences, our page and the source as HTML."""
-    found = differences(spec)
+    differing = differences(spec)
     ours = page_text(spec).replace("\r\n", "\n")
     source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
     source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`
-    anchors = {
-        of: line
-        for line, text in enumerate(ours.splitlines(), 1)
-        for of in re.findall(r'id="(\w+)"', text)
-    }
-    of_ours, of_source = defaultdict(list), defaultdict(list)
-    for one in found:
-        for tag in one.tags:
+    anchors: dict[str, int] = {}
+    for line, text in enumerate(ours.splitlines(), 1):
+        anchors |= dict.fromkeys(re.findall(r'id="(\w+)"', text), line)
+
+    of_ours = defaultdict(list)
+    of_source = defaultdict(list)
+    for difference in differing:
+        for tag in difference.tags:
             if tag in anchors:
-                of_ours[anchors[tag]].append(one.finding.id)
-        for line in one.lines:
-            of_source[line].append(one.finding.id)
+                of_ours[anchors[tag]].append(difference.finding.id)
+        for line in difference.lines:
+            of_source[line].append(difference.finding.id)
     return {
-        "differences": found,
+        "differences": differing,
         "ours": rendered(ours, of_ours, "ours"),
         "source": rendered(source, of_source, "source"),
     }
@@ -112,19 +109,22 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     tokens: list[Token] = []
     for token in reader.parse(text):
         first, last = token.map or (0, 0)
-        lines = [
-            line
-            for line in marks
-            if token.level == 0 and token.nesting >= 0 and first < line <= last
-        ]
+        begins_block = token.level == 0 and token.nesting >= 0
+        lines = sorted(line for line in marks if begins_block and first < line <= last)
         if lines:
-            ids = dict.fromkeys(id_ for line in sorted(lines) for id_ in marks[line])
-            here = "".join(f'<a id="{name}-line-{line}"></a>' for line in sorted(lines))
+            ids: dict[str, None] = {}
+            for line in lines:
+                ids |= dict.fromkeys(marks[line])
+            anchors_of_lines = "".join(f'<a id="{name}-line-{line}"></a>' for line in lines)
             links = ", ".join(f'<a href="index.html#finding-{id_}">{id_}</a>' for id_ in ids)
-            tokens.append(Token("html_block", "", 0, content=_MARK.format(here + links)))
-        is_formula = token.type == "fence" and token.info == "math"
-        drawn = convert(token.content, display="block") if is_formula else ""
-        tokens.append(Token("html_block", "", 0, content=drawn) if is_formula else token)
+            mark = _MARK.format(anchors_of_lines + links)
+            tokens.append(Token("html_block", "", 0, content=mark))
+
+        if token.type == "fence" and token.info == "math":
+            formula = convert(token.content, display="block")
+            tokens.append(Token("html_block", "", 0, content=formula))
+        else:
+            tokens.append(token)
         for inner in token.children or ():
             if inner.type == "link_open":
                 inner.attrs = _attributes(str(inner.attrs["href"]), anchors)

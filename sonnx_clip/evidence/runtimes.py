@@ -29,16 +29,18 @@ class RuntimeView:
     @property
     def counts(self) -> dict[Shown, int]:
         """How many pairs of an element type and a class have each verdict, the most frequent first."""
-        verdicts = Counter(v for of_type in self.verdicts.values() for v in of_type.values())
+        verdicts: Counter[Shown] = Counter()
+        for by_class in self.verdicts.values():
+            verdicts.update(by_class.values())
         return dict(verdicts.most_common())
 
     @property
     def forms(self) -> dict[str, dict[str, Shown]]:
         """The verdicts by form of a model and element type."""
         forms: dict[str, dict[str, Shown]] = {}
-        for found in self.report.types if self.report else ():
-            for form in found.forms or ():
-                forms.setdefault(str(form.form), {})[found.type] = form.verdict
+        for of_type in self.report.types if self.report else ():
+            for form in of_type.forms or ():
+                forms.setdefault(str(form.form), {})[of_type.type] = form.verdict
         return forms
 
     @property
@@ -63,7 +65,7 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
     if view.report is None:
         yield f"{view.name} was not run"
         return
-    compared = {found.type for found in view.report.types if found.compared}
+    compared = {report.type for report in view.report.types if report.compared}
     for type_id, of_type in view.verdicts.items():
         unjudged = {"not run", "unsupported"} if type_id in compared else {*of_type.values()}
         missing = [klass for klass, verdict in of_type.items() if verdict in unjudged]
@@ -76,28 +78,27 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
     """One view for each known runtime and each report; ``not run`` without a report."""
-    return tuple(
-        _runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports])
-    )
+    names = dict.fromkeys([*RUNTIMES, *reports])
+    return tuple(_runtime(spec, name, reports.get(name)) for name in names)
 
 
 def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
     """One view for each runtime and version of ONNX's Clip; `OF_MODELS` without a report are ``not run``."""
-    there = {name.partition(" against ")[0] for name in reports}
-    missing = [f"{name} against onnx" for name in OF_MODELS if name not in there]
-    return tuple(_runtime(spec, name, reports.get(name)) for name in [*reports, *missing])
+    judged = {name.partition(" against ")[0] for name in reports}
+    names = list(reports)
+    names += [f"{name} against onnx" for name in OF_MODELS if name not in judged]
+    return tuple(_runtime(spec, name, reports.get(name)) for name in names)
 
 
 def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeView:
-    verdicts: dict[str, dict[str, Shown]] = {
-        etype.id: dict.fromkeys(
-            [*(c.id for c in spec.classes_of(etype.family)), *RESULT_CONSTRAINTS], "not run"
-        )
-        for etype in spec.element_types
-        if etype.width is not None
-    }
-    for found in report.types if report else ():
-        verdicts[found.type] |= {
-            c.id: c.verdict for c in found.classes if c.id in verdicts[found.type]
-        }
+    verdicts: dict[str, dict[str, Shown]] = {}
+    for etype in spec.element_types:
+        if etype.width is not None:
+            ids = [klass.id for klass in spec.classes_of(etype.family)]
+            verdicts[etype.id] = dict.fromkeys([*ids, *RESULT_CONSTRAINTS], "not run")
+    for of_type in report.types if report else ():
+        by_class = verdicts[of_type.type]
+        for klass in of_type.classes:
+            if klass.id in by_class:
+                by_class[klass.id] = klass.verdict
     return RuntimeView(name, report, verdicts)

@@ -58,13 +58,13 @@ _LICENCE_NAME = 100  # characters
 _EXTRAS = ("", "onnx", "dask", EXTRA)
 
 
-def render_sbom(evidence: Evidence, found: Records) -> str:
+def render_sbom(evidence: Evidence, records: Records) -> str:
     """CycloneDX 1.6: this tool, the packages that it is installed with, the provers and their drivers.
 
     The digest of a program is that of its file. That of a package is of its RECORD, which has the digests of
     its files.
     """
-    del found
+    del records
     return sbom_text(evidence.spec_sha256[:32], evidence.all_programs, evidence.tools)
 
 
@@ -148,7 +148,7 @@ def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    found: dict[str, tuple[metadata.Distribution, set[str]]] = {}
+    packages: dict[str, tuple[metadata.Distribution, set[str]]] = {}
     waiting = [_TOOL]
     while waiting:
         name = waiting.pop()
@@ -156,14 +156,14 @@ def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
             package = metadata.distribution(name)
             extras = _EXTRAS if name == _TOOL else ("",)
             needs = {
-                str(canonicalize_name(one.name))
-                for one in map(Requirement, package.requires or ())
-                if one.marker is None
-                or any(one.marker.evaluate({"extra": extra}) for extra in extras)
+                str(canonicalize_name(requirement.name))
+                for requirement in map(Requirement, package.requires or ())
+                if requirement.marker is None
+                or any(requirement.marker.evaluate({"extra": extra}) for extra in extras)
             }
-            found[name] = package, needs - {name}
-            waiting += needs - found.keys()
-    return dict(sorted(found.items()))
+            packages[name] = package, needs - {name}
+            waiting += needs - packages.keys()
+    return dict(sorted(packages.items()))
 
 
 def record_files(build: Path) -> dict[str, Path]:
@@ -302,16 +302,16 @@ def _signed_statement(path: Path, key: Path) -> Statement:
     try:
         statement = parse_record(envelope.payload.decode(), Statement)
     except ValueError as error:
-        what = f"what is signed is not a statement about the evidence: {error}"
-        raise UserError(what, str(path), todo) from None
+        message = f"what is signed is not a statement about the evidence: {error}"
+        raise UserError(message, str(path), todo) from None
     for name, value, expected in (
         ("payloadType", signed.payload_type, PAYLOAD),
         ("_type", statement.type, STATEMENT_TYPE),
         ("predicateType", statement.predicate_type, PREDICATE_TYPE),
     ):
         if value != expected:
-            what = f"what is signed is not a statement about the evidence: {name} is {value!r}"
-            raise UserError(what, str(path), todo)
+            message = f"what is signed is not a statement about the evidence: {name} is {value!r}"
+            raise UserError(message, str(path), todo)
     return statement
 
 

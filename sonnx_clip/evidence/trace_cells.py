@@ -74,14 +74,14 @@ def worst_verdict(
 
     What was not run makes the whole ``not run``, unless something fails.
     """
-    verdicts = {
-        of_type[klass]
-        for type_id, of_type in runtime.verdicts.items() if type_id in types
-        for klass in classes if klass in of_type
-    }  # fmt: skip
+    class_ids = list(classes)
+    verdicts: set[Shown] = set()
+    for type_id in types:
+        by_class = runtime.verdicts.get(type_id, {})
+        verdicts.update(by_class[klass] for klass in class_ids if klass in by_class)
     decided = [verdict for verdict in verdicts if verdict != "not run"]
-    found = worst(decided) if decided else None
-    return "not run" if "not run" in verdicts and found not in FAILING else found
+    worst_decided = worst(decided) if decided else None
+    return "not run" if "not run" in verdicts and worst_decided not in FAILING else worst_decided
 
 
 def _types_by_verdict(by_type: Mapping[str, Shown]) -> str:

@@ -50,36 +50,38 @@ class Condition(NamedTuple):
     words: str
 
 
-def conditions(build: Path, found: Records, evidence: Evidence) -> Iterator[Condition]:
+def conditions(build: Path, records: Records, evidence: Evidence) -> Iterator[Condition]:
     """Each user constraint, in the order of spec/clip.qualification.yaml; `build` has the records."""
     probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
-        "UC-0010": lambda: c_kernels(found),
+        "UC-0010": lambda: c_kernels(records),
         "UC-0020": subnormals,
-        "UC-0040": lambda: numpy_kernels(found),
+        "UC-0040": lambda: numpy_kernels(records),
         "UC-0060": lambda: tools(evidence.tools),
         "UC-0070": packages,
         "UC-0080": checkout_state,
         "UC-0090": lambda: private([build, repo_file("spec/measured")]),
         "UC-0140": lambda: lines_run(evidence),
     }
-    for one in load_kit().constraints:
+    for constraint in load_kit().constraints:
         status, words = (
-            probes[one.id]() if one.probe else ("not checked", f"for the user: {one.text}")
+            probes[constraint.id]()
+            if constraint.probe
+            else ("not checked", f"for the user: {constraint.text}")
         )
-        yield Condition(one.id, status, words)
+        yield Condition(constraint.id, status, words)
 
 
-def c_kernels(found: Records) -> tuple[Status, str]:
+def c_kernels(records: Records) -> tuple[Status, str]:
     """The C kernels of this user and processor, run on every vector."""
     in_c = clip_in_c()
     if in_c is None:
         return "not checked", _UNBUILT
-    return _on_vectors(found, in_c, "the C kernels of this machine")
+    return _on_vectors(records, in_c, "the C kernels of this machine")
 
 
-def numpy_kernels(found: Records) -> tuple[Status, str]:
+def numpy_kernels(records: Records) -> tuple[Status, str]:
     """The NumPy kernels, run on every vector."""
-    return _on_vectors(found, clip_by_numpy, f"the kernels in NumPy {np.__version__}")
+    return _on_vectors(records, clip_by_numpy, f"the kernels in NumPy {np.__version__}")
 
 
 def subnormals() -> tuple[Status, str]:
@@ -118,14 +120,15 @@ def clip_in_c() -> Clip | None:
     return in_c
 
 
-def _on_vectors(found: Records, clip: Clip, who: str) -> tuple[Status, str]:
+def _on_vectors(records: Records, clip: Clip, who: str) -> tuple[Status, str]:
     count = 0
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
-        for vector in found.vectors[dtype.name]:
+        for vector in records.vectors[dtype.name]:
             x, low, high, due = (np.array(int(vector[key], 16), bits) for key in _KEYS)
-            got = clip(np.full(_LENGTH, x, bits).view(dtype), low.view(dtype), high.view(dtype))
-            if not (got.view(bits) == due).all():
+            entries = np.full(_LENGTH, x, bits)
+            result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
+            if not (result.view(bits) == due).all():
                 return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"
             count += 1
     return "met", f"{who} are right on {count:,} vectors"
@@ -138,10 +141,17 @@ def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     }
     if not tried:
         return "not checked", "tools/setup.sh, the list of tried versions, is missing"
-    used = {name: found[0] for name in tried if (found := _NUMBERS.search(versions.get(name, "")))}
-    if untried := [f"{name} {v}" for name, v in used.items() if v not in tried[name]]:
+    used = []
+    untried = []
+    for name, known in tried.items():
+        version = _NUMBERS.search(versions.get(name, ""))
+        if version is not None:
+            used.append(f"{name} {version[0]}")
+            if version[0] not in known:
+                untried.append(used[-1])
+    if untried:
         return "not met", f"not tried: {', '.join(untried)}"
-    return "met", ", ".join(f"{name} {version}" for name, version in used.items())
+    return "met", ", ".join(used)
 
 
 def packages() -> tuple[Status, str]:
@@ -149,17 +159,16 @@ def packages() -> tuple[Status, str]:
     locked = locked_packages()
     if not locked:
         return "not checked", "requirements.lock is missing"
-    there: dict[str, str] = {}
+    installed: dict[str, str] = {}
     for name in locked:
         with suppress(metadata.PackageNotFoundError):
-            there[name] = metadata.version(name)
-    if other := [f"{n} {v}" for n, v in there.items() if v not in locked[n]]:
-        number = counted(len(other), "package")
-        return "not met", f"{number} differing from requirements.lock, first {other[0]}"
-    return (
-        "met",
-        f"{len(there)} of {counted(len(locked), 'package')} of requirements.lock are installed",
-    )
+            installed[name] = metadata.version(name)
+    differing = [f"{name} {v}" for name, v in installed.items() if v not in locked[name]]
+    if differing:
+        number = counted(len(differing), "package")
+        return "not met", f"{number} differing from requirements.lock, first {differing[0]}"
+    number = f"{len(installed)} of {counted(len(locked), 'package')}"
+    return "met", f"{number} of requirements.lock are installed"
 
 
 def checkout_state() -> tuple[Status, str]:
@@ -190,16 +199,16 @@ def private(folders: list[Path]) -> tuple[Status, str]:
 
 def _writers(path: Path) -> str:
     """Other users who can write to a file, or replace files in a folder; empty if there are none."""
-    found = path.lstat()
-    if found.st_uid not in (os.geteuid(), 0):
-        return f"its owner, user {found.st_uid}"
-    if stat.S_ISLNK(found.st_mode) or (
-        stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+    status = path.lstat()
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"its owner, user {status.st_uid}"
+    if stat.S_ISLNK(status.st_mode) or (
+        stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     ):
         return ""  # in a sticky folder only the owner of a file replaces it
-    if found.st_mode & stat.S_IWOTH:
+    if status.st_mode & stat.S_IWOTH:
         return "everybody"
-    return f"group {found.st_gid}" if found.st_mode & stat.S_IWGRP else ""
+    return f"group {status.st_gid}" if status.st_mode & stat.S_IWGRP else ""
 
 
 def lines_run(evidence: Evidence) -> tuple[Status, str]:

@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-_NO_ANSWER = {
-    "unknown",
-    "timeout",
-}  # neither shows anything, and which of them comes depends on the machine
+# Neither shows anything, and which of them comes depends on the machine.
+_NO_ANSWER = {"unknown", "timeout"}
 
 
 class Recorded(NamedTuple):
@@ -81,23 +79,23 @@ def verify(
     Yields what was confirmed and what was not; UserError for the first statement that is not so.
     """
     say("reading the records, rendering every file")
-    found = read_records(build, spec, others)
-    _refuse_stale(found)
+    records = read_records(build, spec, others)
+    _refuse_stale(records)
     checkout = published_checkout(build)
-    evidence, pages = render(found, checkout)
-    published = compare_published(build, found, evidence, pages)
+    evidence, pages = render(records, checkout)
+    published = compare_published(build, records, evidence, pages)
     seed = secrets.randbelow(10**6) if seed is None else seed
     repeated = [
-        _repeat_proofs(build, found, replay, seed, say),
-        _repeat_calls(build, found, replay, seed, say),
+        _repeat_proofs(build, records, replay, seed, say),
+        _repeat_calls(build, records, replay, seed, say),
     ]
     yield "confirmed"
     yield from _lines(evidence, "confirmed")
     yield f"  published evidence: {published.result}"
     if checkout:
         yield f"  its commit, as it states: {printable(checkout.commit)} of {printable(checkout.date)}"
-    differing = _differing_of_operators(found)
-    if same := [name for name in found.proofs.programs if name not in differing]:
+    differing = _differing_of_operators(records)
+    if same := [name for name in records.proofs.programs if name not in differing]:
         yield f"  programs: {listed(same)} of this machine are those of the record"
     yield f"  sample (--seed {seed}): {', '.join(repeated)}"
     yield "taken from records, not repeated (except the sample)"
@@ -114,55 +112,62 @@ def verify(
     for name, difference in differing.items():
         yield f"  {printable(name)}: {difference}"
     yield "user constraints, in this process and on this machine (docs/qualification/user-constraints.md)"
-    for condition in conditions(build, found, evidence):
+    for condition in conditions(build, records, evidence):
         yield f"  {condition.id} {condition.status}: {condition.words}"
 
 
-def _refuse_stale(found: Records) -> None:
+def _refuse_stale(records: Records) -> None:
     """The error of another operator's record that is stale, if there is one."""
-    for other in found.others:
+    for other in records.others:
         if other.stale:
             raise other.stale
 
 
 def _repeat_proofs(
-    build: Path, found: Records, part: float, seed: int, say: Callable[[str], None]
+    build: Path, records: Records, part: float, seed: int, say: Callable[[str], None]
 ) -> str:
     """Repeat a sample of the answers about every operator; returns how many that are."""
-    answers = [one for operator in found.proved_operators for one in answers_of(operator)]
+    answers: list[Answered] = []
+    for operator in records.proved_operators:
+        answers += answers_of(operator)
     chosen = sample(answers, part, seed)
     size = f"{len(chosen)} of {len(answers)} answers of provers"
     say(f"repeating {size}")
-    for operator in found.proved_operators:
-        if of_operator := [one for one in chosen if one.operator is operator]:
-            repeat_answers(build, operator, of_operator)
+    for operator in records.proved_operators:
+        chosen_of_operator = [answer for answer in chosen if answer.operator is operator]
+        if chosen_of_operator:
+            repeat_answers(build, operator, chosen_of_operator)
     return size
 
 
 def _repeat_calls(
-    build: Path, found: Records, part: float, seed: int, say: Callable[[str], None]
+    build: Path, records: Records, part: float, seed: int, say: Callable[[str], None]
 ) -> str:
     """Call runtimes again for a sample of their deviations; returns how many that are."""
-    deviations = [
-        Recorded(name, type_id, klass, deviation)
-        for name, report in found.reports.items()
-        for type_id, klass, form, deviation in report.deviations if not form
-    ]  # fmt: skip
+    deviations = []
+    for name, report in records.reports.items():
+        for type_id, klass, form, deviation in report.deviations:
+            if not form:
+                deviations.append(Recorded(name, type_id, klass, deviation))
     # A record may name any file or program as its runtime: only packages that are known by name are called.
-    called = {name for name in found.reports if name in OURS or installed_version(name)}
-    repeatable = [one for one in deviations if one.runtime in called and one.found.got is not None]
+    called = {name for name in records.reports if name in OURS or installed_version(name)}
+    repeatable = [
+        recorded
+        for recorded in deviations
+        if recorded.runtime in called and recorded.found.got is not None
+    ]
     chosen = sample(repeatable, part, seed)
     say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
-    operator = Operator(found.spec, oracle_of(found.spec))
-    for one in chosen:
-        repeat_deviation(build, one, operator)
+    operator = Operator(records.spec, oracle_of(records.spec))
+    for recorded in chosen:
+        repeat_deviation(build, recorded, operator)
     return f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
 
 
-def _differing_of_operators(found: Records) -> dict[str, str]:
+def _differing_of_operators(records: Records) -> dict[str, str]:
     """`differing_programs` of every record; those of other operators name the operator."""
-    differing = differing_programs(found.proofs.programs)
-    for operator in found.proved_operators[1:]:
+    differing = differing_programs(records.proofs.programs)
+    for operator in records.proved_operators[1:]:
         for name, difference in differing_programs(operator.proofs.programs).items():
             differing[f"{name} ({operator.spec.operator})"] = difference
     return differing
@@ -181,18 +186,22 @@ def differing_programs(recorded: Mapping[str, str]) -> dict[str, str]:
         present["why3"] = digest_of_file(Path(why3))
     differences: dict[str, str] = {}
     for name in sorted(recorded.keys() | present.keys()):
-        digest_there, digest_here = recorded.get(name, "none"), present.get(name, "none")
-        if digest_there != digest_here:
-            shown = printable(digest_there[:12])
-            differences[name] = f"SHA-256 recorded {shown}, on this machine {digest_here[:12]}"
+        recorded_digest = recorded.get(name, "none")
+        own_digest = present.get(name, "none")
+        if recorded_digest != own_digest:
+            shown = printable(recorded_digest[:12])
+            differences[name] = f"SHA-256 recorded {shown}, on this machine {own_digest[:12]}"
     return differences
 
 
 def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
     """A part of a list, drawn by the seed, in the order of the list; at least one if the part is not 0."""
-    size = min(len(every), max(1, round(len(every) * part))) if part > 0 else 0
-    chosen = sorted(random.Random(seed).sample(range(len(every)), size))  # noqa: S311 - no secret
-    return [every[index] for index in chosen]
+    size = 0
+    if part > 0:
+        wanted = max(1, round(len(every) * part))
+        size = min(len(every), wanted)
+    drawn = random.Random(seed).sample(range(len(every)), size)  # noqa: S311 - no secret
+    return [every[index] for index in sorted(drawn)]
 
 
 def answers_of(operator: ProvedOperator) -> Iterator[Answered]:
@@ -218,17 +227,24 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
         prover = provers[reply.prover]
         if prover.version != reply.version:
             return f"{reply.prover} {reply.version} answered, but {prover.version} is installed"
-        if (o.file, prover.name) not in printed:
-            printed[o.file, prover.name] = print_tasks(why3, prover, (o.file,), running)[o.file]
-        tasks = printed[o.file, prover.name]
-        taken = of_tasks(tasks.account.said, listed)
-        if unlisted := [t for t in taken if (t.kind, t.name, t.statement) not in known]:
-            return f"the tasks of {o.file} assume {unlisted[0].kind} {unlisted[0].name}, which is not listed"
-        task = tasks.tasks.get((o.theory, o.goal))
+
+        key = (o.file, prover.name)  # the tasks of a file are printed at once
+        if key not in printed:
+            printed[key] = print_tasks(why3, prover, (o.file,), running)[o.file]
+        tasks = printed[key]
+        assumed = of_tasks(tasks.account.said, listed)
+        unlisted = [item for item in assumed if (item.kind, item.name, item.statement) not in known]
+        if unlisted:
+            first = unlisted[0]
+            return f"the tasks of {o.file} assume {first.kind} {first.name}, which is not listed"
+
+        goal = (o.theory, o.goal)
+        task = tasks.tasks.get(goal)
         if task is None or task.digest != reply.task:
             return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories have another"
-        if refused := tasks.account.refused.get((o.theory, o.goal)):
+        if refused := tasks.account.refused.get(goal):
             return f"the task of {o.id} in {o.file} is not accounted for: {refused}"
+
         again = ask(prover, task.text, reply.task, limits_of(o, prover), folder, running).verdict
         alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
         if again == reply.verdict or {again, reply.verdict} <= alike:
@@ -238,24 +254,29 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
         )
 
     with tempfile.TemporaryDirectory() as folder, Running() as running:
-        for _, o, reply in asked:
-            if what := problem(o, reply, Path(folder), running):
+        for _, obligation, reply in asked:
+            message = problem(obligation, reply, Path(folder), running)
+            if message:
                 todo = f"run: {prove_command(operator.spec)}"
-                raise UserError(what, str(folder_of_results / RECORD), todo)
+                raise UserError(message, str(folder_of_results / RECORD), todo)
 
 
-def repeat_deviation(build: Path, one: Recorded, operator: Operator) -> None:
+def repeat_deviation(build: Path, recorded: Recorded, operator: Operator) -> None:
     """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
-    where = f"{one.type}, {one.klass}"
-    path = str(build / "verdicts" / f"{one.runtime}.json")
-    todo = f"run: sonnx-clip check --runtime {one.runtime} --again"
+    where = f"{recorded.type}, {recorded.klass}"
+    path = str(build / "verdicts" / f"{recorded.runtime}.json")
+    todo = f"run: sonnx-clip check --runtime {recorded.runtime} --again"
     try:
-        (again,) = shortest([one.found], CheckOptions(one.runtime, of=operator), one.type)
+        (again,) = shortest(
+            [recorded.found], CheckOptions(recorded.runtime, of=operator), recorded.type
+        )
     except (KeyError, ValueError) as error:
         raise UserError(
             f"{where}: its operands or layout cannot be read: {error}", path, todo
         ) from None
     if isinstance(again, str):
         raise UserError(
-            f"{where}: {one.found.got} is recorded, a repetition gives {again[:160]}", path, todo
+            f"{where}: {recorded.found.got} is recorded, a repetition gives {again[:160]}",
+            path,
+            todo,
         )

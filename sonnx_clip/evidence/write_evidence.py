@@ -69,16 +69,16 @@ class EvidenceSummary:
         return f"{self.page}: {'; '.join(parts)}"
 
 
-def render(found: Records, checkout: Checkout | None = None) -> tuple[Evidence, dict[str, str]]:
+def render(records: Records, checkout: Checkout | None = None) -> tuple[Evidence, dict[str, str]]:
     """The evidence, and the text of each file of it."""
-    evidence = gather(found, checkout)
+    evidence = gather(records, checkout)
     record = evidence.model_dump_json(indent=1) + "\n"
     return evidence, {
         "evidence.json": record,
         "evidence.schema.json": json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
-        PAGE: render_page(evidence, found, digest_of(record)),
-        "review.html": render_review(found.spec),
-        "explorer.html": render_explorer(evidence, found),
+        PAGE: render_page(evidence, records, digest_of(record)),
+        "review.html": render_review(records.spec),
+        "explorer.html": render_explorer(evidence, records),
     }
 
 
@@ -102,13 +102,13 @@ def write_evidence(
     writes_page = "page" in formats and output.absolute() == page.parent.absolute()
     if signer and not (writes_page or page.is_file()):
         raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
-    found = read_records(build, spec, others)
+    records = read_records(build, spec, others)
     checkout = read_checkout()
     if "page" in formats:
-        evidence, written = render(found, checkout)
+        evidence, written = render(records, checkout)
     else:
-        evidence, written = gather(found, checkout), {}
-    written |= {name: render_one(evidence, found) for format_, (name, render_one) in FORMATS.items()
+        evidence, written = gather(records, checkout), {}
+    written |= {name: render_one(evidence, records) for format_, (name, render_one) in FORMATS.items()
                 if format_ in formats}  # fmt: skip
     for left in (
         left for name in written for left in output.glob(f".{name}.*")

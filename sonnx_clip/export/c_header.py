@@ -125,15 +125,14 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
 
 def _table_fields(table: GrantedTable, etype: ElementType) -> dict[str, list[Any]]:
     """The arrays of a table: first those of bits, then its flags and classes."""
-    bits: dict[str, list[Any]] = {}
-    numbers: dict[str, list[Any]] = {}
+    fields: dict[str, list[Any]] = {}
     for key, part in table.parts.items():
-        values = part.ravel().tolist()
-        if key in NUMBERS:
-            numbers[key] = values
-        else:
-            bits[key] = _hex(values, etype)
-    return bits | numbers
+        if key not in NUMBERS:
+            fields[key] = _hex(part.ravel().tolist(), etype)
+    # The members of the struct are in this order, whatever that of the parts is.
+    for key in NUMBERS:
+        fields[key] = table.parts[key].ravel().tolist()
+    return fields
 
 
 def _hex(values: Sequence[int], etype: ElementType) -> list[str]:

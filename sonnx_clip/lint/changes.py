@@ -65,22 +65,27 @@ def set_shapes(
 
     UserError if the model has no such input, or its declaration contradicts the sizes.
     """
-    found, where = [], shown(str(path))
+    changes, where = [], shown(str(path))
     inputs = {value.name: value for value in model.graph.input}
     for name, sizes in shapes.items():
-        value, after = inputs.get(name), tuple(sizes)
+        value = inputs.get(name)
+        after = tuple(sizes)
         if value is None or value.type.WhichOneof("value") != "tensor_type":
-            what = f"the model has no tensor input {quoted(name)}"
-            raise UserError(what, where, f"its inputs are {', '.join(map(quoted, inputs))}")
+            message = f"the model has no tensor input {quoted(name)}"
+            raise UserError(message, where, f"its inputs are {', '.join(map(quoted, inputs))}")
         before = from_type(value.type, "graph input").dims
         title = "no shape" if before is None else show_dims(before)
         if before is not None and not compatible(before, after):
-            what = f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
-            raise UserError(what, where, "--input-shape sets only dynamic sizes")
+            message = (
+                f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
+            )
+            raise UserError(message, where, "--input-shape sets only dynamic sizes")
         if before != after:
             set_dims(value, after)
-            found.append(f"input {quoted(name)}: {title} became {show_dims(after)} (--input-shape)")
-    return tuple(found)
+            changes.append(
+                f"input {quoted(name)}: {title} became {show_dims(after)} (--input-shape)"
+            )
+    return tuple(changes)
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,8 @@ class NodeChange:
 
     def steps(self) -> list[Step]:
         """Change the node; what was done and what was left."""
-        node, bounds = self.node, scalars(self.tensors)
+        node = self.node
+        bounds = scalars(self.tensors)
         missing = [bound.operand for bound in bounds if bound.name is None]
         known = self.x.known_type
         problem = type_problem(node.proto.op_type, node.version, known) if known else None
@@ -112,17 +118,19 @@ class NodeChange:
         elif problem is not None:
             steps = [_not_set(bound, problem) for bound in missing]
         else:
-            steps = [self._set_bound(one, neither=len(missing) == len(bounds)) for one in missing]
-        one_entry = [self._make_scalar(bound) for bound in bounds]
-        return [
-            *steps,
-            *(step for step in one_entry if step is not None),
-            *self._declare_inferred(),
-        ]
+            neither = len(missing) == len(bounds)
+            steps = [self._set_bound(bound, neither=neither) for bound in missing]
+        for bound in bounds:
+            step = self._make_scalar(bound)
+            if step is not None:
+                steps.append(step)
+        steps += self._declare_inferred()
+        return steps
 
     def _set_bound(self, bound: Operand, *, neither: bool) -> Step:
         """Set a bound to the numeric limit that the text defines; `neither` bound of the node is set."""
-        limit, x = LIMITS[bound.onnx], self.x
+        limit = LIMITS[bound.onnx]
+        x = self.x
         etype = profile().element_type(x.known_type)
         if etype is None:
             why = f"the element type of {x.id} is unknown, and so is its {limit.number} number"
@@ -153,8 +161,12 @@ class NodeChange:
 
     def _make_scalar(self, bound: Argument) -> Step | None:
         """Make a bound of shape [1] a scalar: a stored one is copied, a computed one reshaped."""
-        editor, place, x, y = self.editor, self.place, self.x, self.tensors[-1]
-        name, dims = bound.name, bound.known_dims
+        editor = self.editor
+        place = self.place
+        x = self.x
+        y = self.tensors[-1]
+        name = bound.name
+        dims = bound.known_dims
         if name is None or not dims:
             return None
         title = f"{bound.operand.onnx} {quoted(name)} has the shape {show_dims(dims)}"
@@ -167,12 +179,11 @@ class NodeChange:
             why = f"{x.id} may have rank 0; a runtime that broadcasts then gives {y.id} the shape [1] (C1)"
         if why:
             return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
+
         stored = place.scope.defining(name).defined.get(name)
-        if (
-            stored is not None
-            and list(stored.dims) == [1]
-            and stored.data_location != TensorProto.EXTERNAL
-        ):
+        if stored is not None and stored.data_location == TensorProto.EXTERNAL:
+            stored = None
+        if stored is not None and list(stored.dims) == [1]:
             copy = TensorProto()
             copy.CopyFrom(stored)
             del copy.dims[:]
@@ -187,10 +198,11 @@ class NodeChange:
             editor.declare(place, scalar, bound.known_type or x.known_type, ())
             how = f"the node reads {quoted(scalar)} now, its Reshape to []"
         editor.set_input(place, bound.operand, scalar)
+
         etype = profile().element_type(x.known_type)
-        theorems = (
-            (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
-        )
+        theorems: tuple[str, ...] = ()
+        if etype is not None:
+            theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written"))
         why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} for any shape of the bound"
         return Step("bound_made_scalar", f"{title}: {how}", why, theorems)
 
@@ -201,27 +213,27 @@ class NodeChange:
         scalar is left to that change.
         """
         for tensor in self.tensors:
-            name, element_type, role = tensor.name, tensor.known_type, tensor.operand.role
+            name = tensor.name
+            role = tensor.operand.role
             becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
-            if (
-                name is None
-                or becomes_scalar
-                or tensor.contradiction
-                or tensor.not_tensor
-                or tensor.sparse
-            ):
+            if name is None or becomes_scalar:
                 continue
-            found = map(numbers, (tensor.derived.dims, tensor.inferred.dims))
-            dims = next((sizes for sizes in found if sizes is not None), None)
-            if numbers(tensor.dims) is not None:
-                dims = None
+            if tensor.contradiction or tensor.not_tensor or tensor.sparse:
+                continue
+
+            element_type = tensor.known_type
+            dims = None
+            if numbers(tensor.dims) is None:
+                dims = numbers(tensor.derived.dims)
+                if dims is None:
+                    dims = numbers(tensor.inferred.dims)
             if tensor.element_types and dims is None:
                 continue
             if self.editor.declare(self.place, name, element_type, dims):
                 etype = profile().element_type(element_type) if role == "result" else None
-                theorems = (
-                    tuple(etype.shown_by(rule, "holds") for rule in ("C1", "C3")) if etype else ()
-                )
+                theorems: tuple[str, ...] = ()
+                if etype is not None:
+                    theorems = (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds"))
                 shape = f" {show_dims(dims)}" if dims is not None else ""
                 what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
                 why = "found by onnx's shape inference; it changes no value"

@@ -80,9 +80,9 @@ class ClipNode:
 
     def known(self, name: str) -> Known:
         """The facts about a tensor that the node reads or computes."""
-        found = self.scope[name]
+        known = self.scope[name]
         if self.mark is None:
-            return found
+            return known
         # The inliner drops what a function declares of its own inputs and outputs.
         inner = self.mark.node
         pairs = [
@@ -95,7 +95,7 @@ class ClipNode:
             for old, info in typed(self.mark.function.value_info, FUNCTION_INFO)
             if old in names
         )
-        return found._replace(declared=tuple(dict.fromkeys((*found.declared, *own))))
+        return known._replace(declared=tuple(dict.fromkeys((*known.declared, *own))))
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class FoundNodes:
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
-    if not any(
-        is_clip(node) for body in bodies(model.graph, *model.functions) for node in body.node
-    ):
+    has_clip = any(any(map(is_clip, body.node)) for body in bodies(model.graph, *model.functions))
+    if not has_clip:
         return FoundNodes(imports)
+
     model, not_judged = with_default_graphs(model)
     answer = ask_onnx(model)
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
@@ -131,7 +131,8 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
         own = opsets(function.opset_import, path, title)
         nodes += clip_nodes(Scope(function, title), own.get(""), path)
         notes.append(f"{note} of {title} could be inlined: it is judged by its own declarations")
-    undecided = [*not_judged]
+
+    undecided = list(not_judged)
     if answer.failure is not None:
         undecided.append(f"nothing was inferred: {answer.failure}")
     if answer.refusal is not None:
@@ -175,10 +176,11 @@ def clip_nodes(
                     shown(str(path)),
                     "add an opset_import for the domain ai.onnx (the empty domain)",
                 )
-            known = (
-                (marks.get(e.value) for e in node.metadata_props if e.key == MARK) if marks else ()
-            )
-            yield ClipNode(node, scope, index, opset, next(iter(known), None))
+            mark = None
+            if marks:
+                numbers = [entry.value for entry in node.metadata_props if entry.key == MARK]
+                mark = marks.get(numbers[0]) if numbers else None
+            yield ClipNode(node, scope, index, opset, mark)
         elif node.attribute:
             for inner in scope.inner(index, node):
                 yield from clip_nodes(inner, opset, path, marks)
@@ -186,20 +188,18 @@ def clip_nodes(
 
 def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:
     """The imported operator sets by domain, "" for ai.onnx; UserError if one has two versions or none."""
-    found: dict[str, int] = {}
+    versions: dict[str, int] = {}
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
-        before = found.setdefault(domain, entry.version)
+        before = versions.setdefault(domain, entry.version)
         if before != entry.version or before < 1:
-            problem = (
-                f"two versions, {before} and {entry.version},"
-                if before >= 1
-                else f"version {before}"
-            )
-            what = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
+            problem = f"version {before}"
+            if before >= 1:
+                problem = f"two versions, {before} and {entry.version},"
+            message = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
             todo = "keep one opset_import per domain, with the version (1 or later) of its nodes"
-            raise UserError(what, shown(str(path)), todo)
-    return found
+            raise UserError(message, shown(str(path)), todo)
+    return versions
 
 
 def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, ...]:
@@ -208,28 +208,32 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
     UserError if it has too few or too many inputs or outputs, an attribute that its version of the operator
     does not have, or an input that nothing defines.
     """
-    names, outputs = list(node.proto.input), list(node.proto.output)
-    taken = inputs(profile.signature.op_type, node.version)
+    signature = profile.signature
+    names = list(node.proto.input)
+    outputs = list(node.proto.output)
+    taken = inputs(signature.op_type, node.version)
     if not names or not names[0] or len(names) > len(taken):
-        accepted = (
-            f"1 to {len(taken)} inputs, the first of them set" if taken[1:] else "exactly one input"
-        )
+        accepted = "exactly one input"
+        if len(taken) > 1:
+            accepted = f"1 to {len(taken)} inputs, the first of them set"
         raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
-        raise malformed(
-            f"{profile.signature.op_type} has exactly one output; here: {outputs}", path, node.place
-        )
+        message = f"{signature.op_type} has exactly one output; here: {outputs}"
+        raise malformed(message, path, node.place)
+
     # An attribute for an input that is not set is reported by the restrictions.
-    unset = {name for name, given in zip_longest(taken, names) if not given}
-    had = unset.union(schema(profile.signature.op_type, node.opset).attributes)
-    foreign = next((one.name for one in node.proto.attribute if one.name not in had), None)
-    if foreign is not None:
-        raise malformed(f"{node.operator} has no attribute {quoted(foreign)}", path, node.place)
-    names += [""] * (len(profile.signature.operands) - len(names))
-    operands = [
-        _argument(node, path, *pair) for pair in zip(profile.signature.operands, names, strict=True)
-    ]
-    x, y = operands[0], _argument(node, path, profile.signature.result, outputs[0])
+    unset = {name for name, tensor in zip_longest(taken, names) if not tensor}
+    known = unset.union(schema(signature.op_type, node.opset).attributes)
+    for attribute in node.proto.attribute:
+        if attribute.name not in known:
+            message = f"{node.operator} has no attribute {quoted(attribute.name)}"
+            raise malformed(message, path, node.place)
+
+    names += [""] * (len(signature.operands) - len(names))
+    pairs = zip(signature.operands, names, strict=True)
+    operands = [_argument(node, path, operand, name) for operand, name in pairs]
+    x = operands[0]
+    y = _argument(node, path, signature.result, outputs[0])
     dims = x.dims if x.derived.dims is None else x.derived.dims
     if y.derived.dims is None and dims is not None and not y.contradiction:
         # The result has the shape of the first operand (C1) even where inference found nothing.
@@ -240,11 +244,11 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
 def _argument(node: ClipNode, path: Path, operand: Operand, name: str) -> Argument:
     if not name:
         return Argument(operand, None)
-    found = node.known(name)
-    if not found.defined:
-        what = f"input {operand.id} is the undefined tensor {quoted(name)}"
-        raise malformed(what, path, node.place)
-    return Argument(operand, name, *found[1:])
+    known = node.known(name)
+    if not known.defined:
+        message = f"input {operand.id} is the undefined tensor {quoted(name)}"
+        raise malformed(message, path, node.place)
+    return Argument(operand, name, *known[1:])
 
 
 def scalars(tensors: Iterable[Argument]) -> list[Argument]:

@@ -73,11 +73,17 @@ def _pairs(body: GraphProto | FunctionProto) -> Iterator[str]:
     ]
     if len({node.op_type for node in limiting}) < 2:
         return
-    constant = {name for node in body.node if node.op_type == "Constant" for name in node.output}
+    constant: set[str] = set()
+    for node in body.node:
+        if node.op_type == "Constant":
+            constant.update(node.output)
     if isinstance(body, GraphProto):
-        constant |= {tensor.name for tensor in body.initializer}
+        constant.update(tensor.name for tensor in body.initializer)
+
     bounding = [node for node in limiting if _limits(node, constant)]
-    makers = {name: node for node in bounding for name in node.output}
+    makers: dict[str, NodeProto] = {}
+    for node in bounding:
+        makers |= dict.fromkeys(node.output, node)
     for outer in bounding:
         for name in outer.input:
             inner = makers.get(name)

@@ -20,9 +20,8 @@ class Editor:
     """A model under change, whose Clip nodes are edited in their order. New nodes are inserted at the end."""
 
     def __init__(self, model: ModelProto) -> None:
-        self.replaced: set[str] = (
-            set()
-        )  # stored tensors, for each of which a node reads another one now
+        # Stored tensors, for each of which a node reads another one now.
+        self.replaced: set[str] = set()
         self._graphs = list(bodies(model.graph))
         self._names = set(names(model, all_tensors(model)))
         self._new: list[tuple[GraphProto, int, NodeProto]] = []

@@ -35,19 +35,20 @@ class FunctionClip(NamedTuple):
 
 def function_title(function: FunctionProto) -> str:
     """A function, for people."""
-    name, overload = f"{function.domain}::{function.name}", function.overload
-    return f"function {quoted(name)}" + (f" overload {quoted(overload)}" if overload else "")
+    title = f"function {quoted(f'{function.domain}::{function.name}')}"
+    if function.overload:
+        title += f" overload {quoted(function.overload)}"
+    return title
 
 
 def function_clips(model: ModelProto) -> list[FunctionClip]:
     """The Clip nodes of a model's functions."""
-    return [
-        FunctionClip(function, index, node)
-        for function in model.functions
-        for index, outer in enumerate(function.node)
-        for node in _with_inner_nodes(outer)
-        if is_clip(node)
-    ]
+    clips = []
+    for function in model.functions:
+        for index, outer in enumerate(function.node):
+            inner = filter(is_clip, _with_inner_nodes(outer))
+            clips += [FunctionClip(function, index, node) for node in inner]
+    return clips
 
 
 def _with_inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
@@ -99,7 +100,7 @@ def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
     copy = ModelProto()
     copy.CopyFrom(model)
     functions = functions_by_key(copy)
-    given = _given_by_calls(copy, functions)
+    set_by_calls = _given_by_calls(copy, functions)
     undecided: list[str] = []
     for key, function in functions.items():
         defaults = _graph_defaults(function)
@@ -107,7 +108,7 @@ def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
             title = function_title(function)
             undecided.append(f"a default graph of {title} refers to another: it was not judged")
             continue
-        for name in defaults.keys() & given.get(key, set()):
+        for name in defaults.keys() & set_by_calls.get(key, set()):
             title = function_title(function)
             undecided.append(
                 f"calls of {title} give the graph of its attribute {quoted(name)}:"
@@ -125,27 +126,30 @@ def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
 
 def _refers(default: AttributeProto, defaults: Mapping[str, AttributeProto]) -> bool:
     """Whether a default graph refers to a default graph: put in place, it could hold itself."""
-    return any(
-        attribute.ref_attr_name in defaults
-        for _, graph in subgraphs([default])
-        for body in bodies(graph)
-        for attribute in attributes_of(body)
-    )
+    graphs = [graph for _, graph in subgraphs([default])]
+    for body in bodies(*graphs):
+        if any(attribute.ref_attr_name in defaults for attribute in attributes_of(body)):
+            return True
+    return False
 
 
 def _graph_defaults(function: FunctionProto) -> dict[str, AttributeProto]:
     graphs = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-    return {one.name: one for one in function.attribute_proto if one.type in graphs}
+    return {
+        attribute.name: attribute
+        for attribute in function.attribute_proto
+        if attribute.type in graphs
+    }
 
 
 def _given_by_calls(
     model: ModelProto, functions: Mapping[FunctionKey, FunctionProto]
 ) -> dict[FunctionKey, set[str]]:
     """The names of the attributes that calls of each function set."""
-    given: dict[FunctionKey, set[str]] = {}
+    attributes: dict[FunctionKey, set[str]] = {}
     for body in bodies(model.graph, *model.functions):
         for node in body.node:
             key = _key(node)
             if key in functions:
-                given.setdefault(key, set()).update(map(attrgetter("name"), node.attribute))
-    return given
+                attributes.setdefault(key, set()).update(map(attrgetter("name"), node.attribute))
+    return attributes

@@ -48,10 +48,11 @@ class Scope(dict[str, Known]):
         derived: GraphProto | None = None,
         outer: Scope | None = None,
     ) -> None:
-        self.body, self.path, self.outer = body, path, outer
-        self.in_function: bool = isinstance(body, FunctionProto) or (
-            outer is not None and outer.in_function
-        )
+        self.body = body
+        self.path = path
+        self.outer = outer
+        is_in_function = outer is not None and outer.in_function
+        self.in_function: bool = is_in_function or isinstance(body, FunctionProto)
         self._twins = (inferred, derived)
         self._inferred = _of_graph(inferred)
         self._derived = self._inferred if derived is inferred else _of_graph(derived)
@@ -60,15 +61,19 @@ class Scope(dict[str, Known]):
         self[""] = UNSET
 
     def __missing__(self, name: str) -> Known:
-        inferred, derived = self._inferred.get(name), self._derived.get(name)
-        declared, defined = tuple(self._declared.get(name, ())), name in self.defined
+        inferred = self._inferred.get(name)
+        derived = self._derived.get(name)
+        declared = tuple(self._declared.get(name, ()))
+        defined = name in self.defined
         if not defined and self.outer is not None:
             outer = self.outer[name]
-            inferred, derived = inferred or outer.inferred, derived or outer.derived
-            declared, defined = declared + outer.declared, outer.defined
-        found = Known(defined, declared, inferred or NOTHING, derived or NOTHING)
-        self[name] = found = self.equal.setdefault(found, found)
-        return found
+            inferred = inferred or outer.inferred
+            derived = derived or outer.derived
+            declared += outer.declared
+            defined = outer.defined
+        known = Known(defined, declared, inferred or NOTHING, derived or NOTHING)
+        self[name] = known = self.equal.setdefault(known, known)
+        return known
 
     def defining(self, name: str) -> Scope:
         """The scope that defines a name, this one or one around it; this one where none does."""
@@ -79,12 +84,13 @@ class Scope(dict[str, Known]):
 
     def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
         """The scopes of the subgraphs that a node carries."""
-        inferred, derived = (
-            dict(subgraphs(twin.node[index].attribute))
-            if twin and len(twin.node) == len(self.body.node)
-            else {}
-            for twin in self._twins
-        )
+        twins: list[dict[str, GraphProto]] = []
+        for twin in self._twins:
+            if twin and len(twin.node) == len(self.body.node):
+                twins.append(dict(subgraphs(twin.node[index].attribute)))
+            else:
+                twins.append({})
+        inferred, derived = twins
         for attribute, graph in subgraphs(node.attribute):
             path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
             yield Scope(graph, path, inferred.get(attribute), derived.get(attribute), self)
@@ -94,34 +100,39 @@ def _contents(
     body: GraphProto | FunctionProto,
 ) -> tuple[dict[str, list[Declaration]], dict[str, TensorProto | None]]:
     """What a graph or function declares of each name; the names that it defines, as in `Scope.defined`."""
-    defined = dict.fromkeys(chain.from_iterable(map(attrgetter("output"), body.node)))
-    if isinstance(body, GraphProto):
-        inputs = [value.name for value in body.input]
-        found = [*typed(body.input, "graph input"), *typed(body.output, "graph output")]
-        found += typed(body.value_info, "value_info")
-        found += ((tensor.name, from_stored(tensor, "initializer")) for tensor in body.initializer)
-        found += (
-            (s.values.name, from_stored(s, "sparse initializer")) for s in body.sparse_initializer
-        )
-        defined |= {tensor.name: tensor for tensor in body.initializer}
-        defined |= dict.fromkeys(stored.values.name for stored in body.sparse_initializer)
+    computed = chain.from_iterable(map(attrgetter("output"), body.node))
+    defined: dict[str, TensorProto | None] = dict.fromkeys(computed)
+    if isinstance(body, FunctionProto):
+        inputs: Iterable[str] = body.input
+        declarations = typed(body.value_info, FUNCTION_INFO)
     else:
-        inputs, found = body.input, typed(body.value_info, FUNCTION_INFO)
+        inputs = [value.name for value in body.input]
+        declarations = typed(body.input, "graph input")
+        declarations += typed(body.output, "graph output")
+        declarations += typed(body.value_info, "value_info")
+        for tensor in body.initializer:
+            declarations.append((tensor.name, from_stored(tensor, "initializer")))
+            defined[tensor.name] = tensor
+        for sparse in body.sparse_initializer:
+            name = sparse.values.name
+            declarations.append((name, from_stored(sparse, "sparse initializer")))
+            defined[name] = None
     for node in body.node:
         if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
-            tensor = constant(node)
-            if isinstance(tensor, SparseTensorProto):
-                found.append(
-                    (node.output[0], from_stored(tensor, "Constant node with sparse_value"))
-                )
-            elif tensor is not None:
-                found.append((node.output[0], from_stored(tensor, "Constant node")))
-                defined[node.output[0]] = tensor
-    defined |= dict.fromkeys(inputs)
+            name = node.output[0]
+            stored = constant(node)
+            if isinstance(stored, SparseTensorProto):
+                origin = "Constant node with sparse_value"
+                declarations.append((name, from_stored(stored, origin)))
+            elif stored is not None:
+                declarations.append((name, from_stored(stored, "Constant node")))
+                defined[name] = stored
+
+    defined |= dict.fromkeys(inputs)  # last: a caller may override a stored tensor that is an input
     defined.pop("", None)
     declared: dict[str, list[Declaration]] = {}
-    for name, one in found:
-        declared.setdefault(name, []).append(one)
+    for name, declaration in declarations:
+        declared.setdefault(name, []).append(declaration)
     return declared, defined
 
 
@@ -133,10 +144,10 @@ def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
 def typed(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, Declaration]]:
     """The declarations of values; a model has many values of few types, and each type is parsed once."""
     parsed: dict[bytes, Declaration] = {}
-    found = []
+    declarations = []
     for value in values:
         key = value.type.SerializeToString()
         if key not in parsed:
             parsed[key] = from_type(value.type, origin)
-        found.append((value.name, parsed[key]))
-    return found
+        declarations.append((value.name, parsed[key]))
+    return declarations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -81,24 +81,29 @@ def _node_reports(
     memo: dict[Hashable, Findings] = {}
     for node in nodes:
         proto, position, graph = node.original
-        read, made = tuple(node.proto.input), tuple(node.proto.output)
-        known = map(id, map(node.scope.__getitem__, read + made))
-        attributes = [one.SerializeToString() for one in node.proto.attribute]
-        key = (node.opset, id(node.mark), len(read), *known, *attributes)
+        read = tuple(node.proto.input)
+        made = tuple(node.proto.output)
+        # Equal facts are one object, see `Scope`.
+        facts = [id(node.scope[name]) for name in read + made]
+        attributes = [attribute.SerializeToString() for attribute in node.proto.attribute]
+        key = (node.opset, id(node.mark), len(read), *facts, *attributes)
         findings = memo.get(key)
         if findings is None:
             tensors = arguments(node, path, profile())
             bounds = scalars(tensors)
-            findings = memo[key] = Findings(
-                node.operator,
-                judge(node, tensors, profile(), accept_inferred=accept_inferred),
-                tuple(tensor.id for tensor in tensors),
-                tuple((one.id, one.value_text) for one in bounds if one.value is not None),
-                _bounds_note(bounds),
+            stored = [bound for bound in bounds if bound.value is not None]
+            findings = Findings(
+                operator=node.operator,
+                judgements=judge(node, tensors, profile(), accept_inferred=accept_inferred),
+                arguments=tuple(tensor.id for tensor in tensors),
+                bounds=tuple((bound.id, bound.value_text) for bound in stored),
+                note=_bounds_note(bounds),
             )
+            memo[key] = findings
         *operands, result = findings.arguments
-        named = {id_: name or None for id_, name in zip_longest(operands, read)} | {result: made[0]}
-        yield NodeReport(proto.name or None, graph, position, proto.output[0], named, findings)
+        names = {id_: name or None for id_, name in zip_longest(operands, read)}
+        names[result] = made[0]
+        yield NodeReport(proto.name or None, graph, position, proto.output[0], names, findings)
 
 
 def _bounds_note(bounds: Sequence[Argument]) -> str | None:
@@ -107,14 +112,11 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
         if isinstance(bound.value, float) and math.isnan(bound.value):
             return f"the bound {bound.id} is NaN: it bounds nothing; the other bound still applies"
     by_name = {bound.operand.onnx: bound for bound in bounds}
-    low, high = by_name.get("min"), by_name.get("max")
-    if (
-        low is None
-        or high is None
-        or low.value is None
-        or high.value is None
-        or low.value <= high.value
-    ):
+    low = by_name.get("min")
+    high = by_name.get("max")
+    if low is None or low.value is None or high is None or high.value is None:
+        return None
+    if low.value <= high.value:
         return None
     values = f"{low.id} = {low.value_text} is above {high.id} = {high.value_text}"
     return f"{values}: every result is {high.id}"
@@ -125,10 +127,10 @@ def _bounds_note(bounds: Sequence[Argument]) -> str | None:
 
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     """What was not judged, or was judged with less than full knowledge."""
-    every = bodies(model.graph, *model.functions)
-    kinds = Counter(
-        chain.from_iterable(map(attrgetter("op_type", "domain"), body.node) for body in every)
-    )
+    kind_of = attrgetter("op_type", "domain")
+    kinds: Counter[tuple[str, str]] = Counter()
+    for body in bodies(model.graph, *model.functions):
+        kinds.update(map(kind_of, body.node))
     for (operator, domain), count in kinds.items():
         if operator == "Clip" and not is_default_domain(domain):
             is_, was = ("is", "was") if count == 1 else ("are", "were")

@@ -85,10 +85,10 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     return model
 
 
-def malformed(what: str, path: Path, place: str) -> UserError:
+def malformed(message: str, path: Path, place: str) -> UserError:
     """The error for a model without a meaning in ONNX."""
     where = f"{shown(str(path))}, {place}"
-    return UserError(what, where, "correct the model; onnx.checker.check_model has details")
+    return UserError(message, where, "correct the model; onnx.checker.check_model has details")
 
 
 def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
@@ -99,13 +99,14 @@ def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
     ]
     for function in model.functions:
         parts += [[function.domain, function.overload], function.input, function.output]
+    name_of = attrgetter("name")
+    names_of_attribute = attrgetter("name", "ref_attr_name")
     for body in bodies(model.graph, *model.functions):
-        values = [] if isinstance(body, FunctionProto) else [*body.input, *body.output]
-        parts += [[body.name], map(attrgetter("name"), chain(values, body.value_info))]
+        parts += [[body.name], map(name_of, body.value_info)]
+        if not isinstance(body, FunctionProto):
+            parts += [map(name_of, body.input), map(name_of, body.output)]
         parts += [chain.from_iterable(map(texts, body.node)) for texts in _NODE_TEXTS]
-        parts.append(
-            chain.from_iterable(map(attrgetter("name", "ref_attr_name"), attributes_of(body)))
-        )
+        parts.append(chain.from_iterable(map(names_of_attribute, attributes_of(body))))
     return chain.from_iterable(parts)
 
 
@@ -211,20 +212,27 @@ def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | Function
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
-    training = (
-        graph for info in model.training_info for graph in (info.initialization, info.algorithm)
-    )
+    training: list[GraphProto] = []
+    for info in model.training_info:
+        training += [info.initialization, info.algorithm]
     for body in bodies(model.graph, *model.functions, *training):
-        parts, attributes = [], attributes_of(body)
+        parts = []
+        attributes = attributes_of(body)
         if isinstance(body, FunctionProto):
             attributes = chain(body.attribute_proto, attributes)
         else:
             yield from body.initializer
             parts += body.sparse_initializer
         for attribute in attributes:
-            if attribute.type not in _SIMPLE:
-                yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
-                parts += [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
-                parts += attribute.sparse_tensors
-        for part in parts if sparse else ():
-            yield from (part.values, part.indices)
+            if attribute.type in _SIMPLE:
+                continue
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+            if attribute.HasField("sparse_tensor"):
+                parts.append(attribute.sparse_tensor)
+            parts += attribute.sparse_tensors
+        if sparse:
+            for part in parts:
+                yield part.values
+                yield part.indices

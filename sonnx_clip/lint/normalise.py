@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, defs
@@ -99,65 +100,71 @@ def normalise(
     before.CopyFrom(model)
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
-    editor, finite = Editor(model), options.assume_finite
-    places = clip_nodes(Scope(model.graph, ""), found.opsets.get(""), path)
-    steps = [
-        []
-        if node.in_function
-        else NodeChange(
-            editor, next(places), node, arguments(node, path, profile()), finite
-        ).steps()
-        for node in found.nodes
-    ]
-    editor.insert()
-    changed = bool(notes) or any(step.done for one in steps for step in one)
-    checked, again = UNCHANGED, found
+
+    finite = options.assume_finite
+    steps = _change(model, found, path, finite=finite)
+    changed = bool(notes) or any(step.done for step in chain.from_iterable(steps))
+    checked = UNCHANGED
+    again = found
     if changed:
         todo = "nothing was written; please report this model"
         again = find_nodes(model, path)
         _check(model, again, path, "the result: ", todo)
-        checked = (
-            self_check(before, model, path.parent, finite=finite, as_read=as_read)
-            if options.self_check
-            else OFF
-        )
+        checked = OFF
+        if options.self_check:
+            checked = self_check(before, model, path.parent, finite=finite, as_read=as_read)
+        where = shown(str(path))
         if checked.outcome == "rejected":
-            raise UserError(
-                checked.what,
-                shown(str(path)),
-                "nothing was written; --no-self-check writes the result for another runtime",
-            )
+            todo = "nothing was written; --no-self-check writes the result for another runtime"
+            raise UserError(checked.what, where, todo)
         if checked.outcome == "different":
-            raise UserError(
-                f"the self-check rejects the result: {checked.what}", shown(str(path)), todo
-            )
+            raise UserError(f"the self-check rejects the result: {checked.what}", where, todo)
+
     after = report_of(model, again, target or path)
     nodes = []
     for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
         proto, position, graph = node.original
         done = [step for step in mine if step.done]
-        place, all_steps = f"node {position} of {graph}", (*done, *_left(judged, mine))
         nodes.append(
-            NodeSteps(node.operator, proto.name or None, place, proto.output[0], all_steps)
+            NodeSteps(
+                operator=node.operator,
+                name=proto.name or None,
+                place=f"node {position} of {graph}",
+                output=proto.output[0],
+                steps=(*done, *_left(judged, mine)),
+            )
         )
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
     return Normalised(model, model.SerializeToString() if changed else data, report)
 
 
+def _change(model: ModelProto, found: FoundNodes, path: Path, *, finite: bool) -> list[list[Step]]:
+    """Change the nodes of a model, those of functions excepted; the steps of each node."""
+    editor = Editor(model)
+    # `found` has the nodes of the inlined model; these are the same in the model under change.
+    places = clip_nodes(Scope(model.graph, ""), found.opsets.get(""), path)
+    steps: list[list[Step]] = []
+    for node in found.nodes:
+        if node.in_function:
+            steps.append([])
+        else:
+            tensors = arguments(node, path, profile())
+            steps.append(NodeChange(editor, next(places), node, tensors, finite).steps())
+    editor.insert()
+    return steps
+
+
 def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: str) -> None:
     """Refuse what onnx refuses, or cannot check."""
-    problems = [*found.undecided]
-    problems += [
-        f"the external data {quoted(name)} is missing"
-        for name in external_files(model)
-        if not (path.parent / name).is_file()
-    ]
+    problems = list(found.undecided)
+    missing = [name for name in external_files(model) if not (path.parent / name).is_file()]
+    problems += [f"the external data {quoted(name)} is missing" for name in missing]
     newest = defs.onnx_opset_version()
-    problems += [
-        f"opset {node.opset} is newer than the installed onnx, which cannot check the model"
-        for node in found.nodes
-        if node.opset > newest
-    ]
+    for opset in dict.fromkeys(node.opset for node in found.nodes):
+        if opset > newest:
+            problems.append(
+                f"opset {opset} is newer than the installed onnx, which cannot check the model"
+            )
     if problems:
         raise UserError(f"{title}{problems[0]}", shown(str(path)), todo)
 

@@ -13,7 +13,7 @@ from sonnx_clip.lint.verdict import Run, Verdict, grouped, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.lint.changes import Step
     from sonnx_clip.lint.normalise import NodeSteps, NormaliseReport
@@ -28,13 +28,13 @@ def normalise_text(report: NormaliseReport) -> str:
     lines += [f"  {note}" for note in report.notes]
     lines += cause_lines(report.after)
     for group in grouped(report.nodes, _key):
-        titles = some(
-            node_title(node.operator, node.name, node.output, node.place) for node in group
-        )
-        lines += [f"  {title}" for title in titles]
-        lines += [] if group[0].steps else ["    was in the profile, unchanged"]
-        for column in zip(*(node.steps for node in group), strict=True):
-            lines += _step_lines(column)
+        titles = [node_title(node.operator, node.name, node.output, node.place) for node in group]
+        lines += [f"  {title}" for title in some(titles)]
+        steps = [node.steps for node in group]
+        if not steps[0]:
+            lines.append("    was in the profile, unchanged")
+        for same_step in zip(*steps, strict=True):
+            lines += _step_lines(same_step)
     lines += [f"  note: {note}" for note in report.after.notes]
     checked = report.self_check
     if checked.outcome == "equal":
@@ -61,13 +61,16 @@ def _key(node: NodeSteps) -> tuple[object, ...]:
     return (node.operator, *((step.rule, step.done, step.theorems) for step in node.steps))
 
 
-def _step_lines(steps: Sequence[Step]) -> list[str]:
+def _step_lines(steps: Sequence[Step]) -> Iterator[str]:
     """The same step at several nodes."""
-    head = "" if steps[0].done else f"left, {steps[0].rule}: "
-    lines = [f"    {what}" for what in some(head + step.what for step in steps)]
-    lines += [f"      because {why}" for why in some(step.why for step in steps)]
-    lines += [f"      theorems: {', '.join(steps[0].theorems)}"] if steps[0].theorems else []
-    return lines
+    first = steps[0]
+    head = "" if first.done else f"left, {first.rule}: "
+    for text in some(head + step.what for step in steps):
+        yield f"    {text}"
+    for reason in some(step.why for step in steps):
+        yield f"      because {reason}"
+    if first.theorems:
+        yield f"      theorems: {', '.join(first.theorems)}"
 
 
 def normalise_json(run: Run[NormaliseReport]) -> str:
@@ -77,17 +80,19 @@ def normalise_json(run: Run[NormaliseReport]) -> str:
 
 
 def _model_object(report: NormaliseReport) -> dict[str, Any]:
+    done: Counter[str] = Counter()
+    nodes = []
+    for node in report.nodes:
+        done.update(step.rule for step in node.steps if step.done)
+        steps = [asdict(step) for step in node.steps]
+        nodes.append({**node._asdict(), "steps": steps})
     return {
         "source": str(report.source),
         "target": None if report.target is None else str(report.target),
         "changed": report.changed,
         "verdict_after": report.after.verdict or NO_CLIP,
-        "steps_done": Counter(
-            step.rule for node in report.nodes for step in node.steps if step.done
-        ),
-        "nodes": [
-            {**n._asdict(), "steps": [asdict(step) for step in n.steps]} for n in report.nodes
-        ],
+        "steps_done": done,
+        "nodes": nodes,
         "root_causes": root_causes(report.after),
         "undecided": report.after.undecided,
         "notes": [*report.notes, *report.after.notes],

@@ -75,25 +75,30 @@ def _answer(model: ModelProto) -> bytes:
     refusal = _refusal(model)
     for tensor, original in emptied:
         tensor.CopyFrom(original)
-    inlined = inferred = b""
+
+    inlined = b""
+    inferred = b""
     if model.functions:
         model = _inline(model)
         inlined = model.SerializeToString()
+
     # A caller may override a stored tensor that is an input too, so nothing follows from its value.
-    given = {value.name for value in model.graph.input}
-    fixed = [tensor for tensor in model.graph.initializer if tensor.name not in given]
+    overridable = {value.name for value in model.graph.input}
+    fixed = [tensor for tensor in model.graph.initializer if tensor.name not in overridable]
     if len(fixed) < len(model.graph.initializer):
         del model.graph.initializer[:]
         model.graph.initializer.extend(fixed)
+
     declaring = model.SerializeToString()
     declared = _types((*model.graph.value_info, *model.graph.output))
     graphs = list(bodies(model.graph))
     _strip_declarations(model, graphs)
     derived = shape_inference.infer_shapes(model.SerializeToString())
     values = (*derived.graph.value_info, *derived.graph.output)
-    found = _types(value for value in values if value.name in declared)
-    if len(graphs) > 1 or any(found.get(name) != kind for name, kind in declared.items()):
+    inferred_types = _types(value for value in values if value.name in declared)
+    if len(graphs) > 1 or any(inferred_types.get(name) != kind for name, kind in declared.items()):
         inferred = shape_inference.infer_shapes(declaring).SerializeToString()
+
     if len(graphs) == 1:
         derived.graph.ClearField("node")  # only those with graphs in them are asked for
     parts = [(refusal or "").encode(), inlined, inferred, derived.SerializeToString()]
@@ -117,7 +122,10 @@ def _empty_tensors(model: ModelProto) -> Iterator[tuple[TensorProto, TensorProto
 def _refusal(model: ModelProto) -> str | None:
     """The complaint of the checker about a model; None for an operator set newer than onnx."""
     newest = defs.onnx_opset_version()
-    if any(is_default_domain(one.domain) and one.version > newest for one in model.opset_import):
+    if any(
+        is_default_domain(imported.domain) and imported.version > newest
+        for imported in model.opset_import
+    ):
         return None
     try:
         checker.check_model(model.SerializeToString())
@@ -148,25 +156,27 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
     """
     functions = {(f.name, f.domain, f.overload) for f in model.functions}
     for graph in graphs:
-        unknown = {
-            kind for kind in {*map(_KIND, graph.node)} - functions if not _is_known(*kind[:2])
-        }
-        foreign = {
-            name
-            for node in graph.node
-            if unknown and _KIND(node) in unknown
-            for name in node.output
-        }
+        kinds = set(map(_KIND, graph.node)) - functions  # few, where there may be 100,000 nodes
+        unknown = {kind for kind in kinds if not _is_known(*kind[:2])}
+        foreign: set[str] = set()
+        for node in graph.node if unknown else ():
+            if _KIND(node) in unknown:
+                foreign.update(node.output)
         kept = [value for value in graph.value_info if value.name in foreign]
         del graph.value_info[:]
         graph.value_info.extend(kept)
         for value in graph.output:
             if value.name not in foreign:
                 value.ClearField("type")
-        for node in graph.node if len(graphs) > 1 else ():
-            for _, inner in (
-                subgraphs(node.attribute) if _is_known(node.op_type, node.domain) else ()
-            ):
+        if len(graphs) > 1:  # else no node carries a graph
+            _strip_inner_inputs(graph)
+
+
+def _strip_inner_inputs(graph: GraphProto) -> None:
+    """Remove the types of the inputs of graphs that nodes carry, as far as onnx knows the operators."""
+    for node in graph.node:
+        if _is_known(node.op_type, node.domain):
+            for _, inner in subgraphs(node.attribute):
                 for value in inner.input:
                     value.ClearField("type")
 

@@ -59,32 +59,32 @@ def schema(operator: str, opset: int) -> OpSchema:
 
     An operator set newer than the installed onnx counts as the newest that onnx has.
     """
-    known = min(
-        opset, defs.onnx_opset_version()
-    )  # a greater one need not fit the C++ int behind it
+    # A greater one need not fit the C++ int behind it.
+    known = min(opset, defs.onnx_opset_version())
     return defs.get_schema(operator, known, "")
 
 
 @cache
 def versions(operator: str) -> tuple[int, ...]:
     """All versions of an operator, the oldest first."""
-    opsets = [n for n in range(1, defs.onnx_opset_version() + 1) if defs.has(operator, n, "")]
+    every = range(1, defs.onnx_opset_version() + 1)
+    opsets = [opset for opset in every if defs.has(operator, opset, "")]
     return tuple(dict.fromkeys(schema(operator, opset).since_version for opset in opsets))
 
 
 @cache
 def inputs(operator: str, version: int) -> tuple[str, ...]:
     """The names of the inputs of a version, in their order."""
-    return tuple(one.name for one in schema(operator, version).inputs)
+    return tuple(operand.name for operand in schema(operator, version).inputs)
 
 
 def inputs_since(profile: Profile) -> int:
     """The first version with every operand as an input; earlier versions have attributes."""
-    wanted, operator = (
-        {operand.onnx for operand in profile.signature.operands},
-        profile.signature.op_type,
+    operator = profile.signature.op_type
+    operands = {operand.onnx for operand in profile.signature.operands}
+    return next(
+        version for version in versions(operator) if operands <= {*inputs(operator, version)}
     )
-    return next(version for version in versions(operator) if wanted <= {*inputs(operator, version)})
 
 
 def types_of(operator: str, version: int) -> frozenset[str]:
@@ -98,9 +98,9 @@ def type_problem(operator: str, version: int, element_type: str) -> str | None:
     if element_type in types_of(operator, version):
         return None
     later = (
-        one
-        for one in versions(operator)
-        if one > version and element_type in types_of(operator, one)
+        other
+        for other in versions(operator)
+        if other > version and element_type in types_of(operator, other)
     )
     newer = next(later, None)
     hint = f"; {operator}-{newer} is, from operator set {newer} on" if newer else ""

@@ -60,25 +60,25 @@ class Profile:
     @property
     def rules(self) -> tuple[str, ...]:
         """What a node is judged by, in this order: the restrictions, the list of element types, and C1."""
-        return (*(one.id for one in self.restrictions), "element_types", "C1")
+        return (*(restriction.id for restriction in self.restrictions), "element_types", "C1")
 
     def statement(self, rule: str) -> str:
         """The words of a restriction or constraint; those of `element_types` are the list of these."""
         if rule == "element_types":
-            return (
-                f"The element type is one of {', '.join(one.sonnx for one in self.element_types)}"
-            )
+            return f"The element type is one of {', '.join(etype.sonnx for etype in self.element_types)}"
         return self.statements[rule]
 
     def rule(self, word: str, operand: Operand) -> str:
         """The restriction that applies a word to an operand."""
         return next(
-            one.id for one in self.restrictions if one.word == word and operand.id in one.of
+            restriction.id
+            for restriction in self.restrictions
+            if restriction.word == word and operand.id in restriction.of
         )
 
     def element_type(self, onnx_name: str | None) -> ProfileType | None:
         """The element type with this ONNX name, None where the profile has none."""
-        return next((one for one in self.element_types if one.onnx == onnx_name), None)
+        return next((etype for etype in self.element_types if etype.onnx == onnx_name), None)
 
 
 @cache

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _INLINE = "inline the function first: onnx.inliner.inline_local_functions"
 _DECLARE = "(value_info, or the type of the graph's input or output)"
-_SHAPE, _TYPE = "shape", "element type"
+_SHAPE = "shape"
+_TYPE = "element type"
 _NO_TYPE = "no declared element type"
 
 
@@ -39,9 +40,13 @@ def judge(
 ) -> tuple[Judgement, ...]:
     """Judge a node with its operands and its result; inferred shapes and types may count as declared."""
     judge = _Judge(node, tensors, profile, accept_inferred)
-    found = [(rule.id, judge.problems(rule)) for rule in profile.restrictions]
-    found += [("element_types", [judge.element_type()]), ("C1", [judge.constraint()])]
-    return tuple(Judgement(id_, tuple(filter(None, problems))) for id_, problems in found)
+    problems_of = {rule.id: judge.problems(rule) for rule in profile.restrictions}
+    problems_of["element_types"] = [judge.element_type()]
+    problems_of["C1"] = [judge.constraint()]
+    judgements = []
+    for rule, problems in problems_of.items():
+        judgements.append(Judgement(rule, tuple(filter(None, problems))))
+    return tuple(judgements)
 
 
 def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = False) -> Problem:
@@ -69,11 +74,11 @@ class _Judge:
 
     def problems(self, rule: LintRule) -> list[Problem | None]:
         """What each tensor that a restriction concerns has against it."""
-        of = [tensor for tensor in self.tensors if tensor.id in rule.of]
-        present = [tensor for tensor in of if tensor.name is not None]
+        concerned = [tensor for tensor in self.tensors if tensor.id in rule.of]
+        present = [tensor for tensor in concerned if tensor.name is not None]
         match rule.word:
             case "is_set":
-                return [self.unset_bound(tensor) for tensor in of if tensor.name is None]
+                return [self.unset_bound(tensor) for tensor in concerned if tensor.name is None]
             case "is_sparse":
                 return [self.density(tensor) for tensor in present]
             case "has_explicit_shape":
@@ -88,14 +93,16 @@ class _Judge:
     # --- R1, R2: the bounds are set -------------------------------------------------------------------------
 
     def unset_bound(self, bound: Argument) -> Problem:
-        node, name, position = self.node, bound.operand.onnx, bound.operand.position
+        node = self.node
+        name = bound.operand.onnx
+        position = bound.operand.position
         value = self.attribute(name)
         if name not in inputs(node.proto.op_type, node.version):
-            given = f"its attribute {name} is also not set, {self.default(name)}"
-            given = given if value is None else f"the bound is the attribute {name} = {value}"
-            return _violates(
-                bound, f"{node.operator} has no input {bound.id}; {given}", EXPORT_AGAIN
-            )
+            source = f"the bound is the attribute {name} = {value}"
+            if value is None:
+                source = f"its attribute {name} is also not set, {self.default(name)}"
+            message = f"{node.operator} has no input {bound.id}; {source}"
+            return _violates(bound, message, EXPORT_AGAIN)
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"
@@ -107,21 +114,21 @@ class _Judge:
         return _violates(bound, message, self.bound_remedy(bound))
 
     def attribute(self, name: str) -> str | None:
-        found = next((one for one in self.node.proto.attribute if one.name == name), None)
-        if found is None:
+        attribute = next((one for one in self.node.proto.attribute if one.name == name), None)
+        if attribute is None:
             return None
-        caller = found.ref_attr_name
+        caller = attribute.ref_attr_name
         return (
             f"(the caller's attribute '{shown(caller)}')"
             if caller
-            else show_number(found.f, "FLOAT")
+            else show_number(attribute.f, "FLOAT")
         )
 
     def default(self, name: str) -> str:
-        found = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
-        if found is None or not found.default_value.name:
+        attribute = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
+        if attribute is None or not attribute.default_value.name:
             return "and it has no default"
-        default = show_number(found.default_value.f, "FLOAT")
+        default = show_number(attribute.default_value.f, "FLOAT")
         return f"so its default {default} applies"
 
     def bound_remedy(self, bound: Argument) -> str:
@@ -188,8 +195,8 @@ class _Judge:
             return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
         if explicit is not None:
             return declares(f"{_SHAPE} {show_dims(explicit)}")
-        found = "" if inferred is None else f"inference finds only {show_dims(inferred)}; "
-        return f"{found}declare a shape of numbers {_DECLARE}"
+        hint = "" if inferred is None else f"inference finds only {show_dims(inferred)}; "
+        return f"{hint}declare a shape of numbers {_DECLARE}"
 
     def constraint(self) -> Problem | None:
         """C1: the result has the shape of the first operand."""
@@ -210,15 +217,15 @@ class _Judge:
             return _violates(
                 tensor, f"it is a {tensor.not_tensor}, not a tensor", "give Clip a tensor"
             )
-        types, found = self.types(tensor), tensor.derived.element_type
+        types, derived = self.types(tensor), tensor.derived.element_type
         if len(types) > 1:
             return _violates(
                 tensor, f"declared with two element types: {', '.join(types)}", "declare one"
             )
-        if types and found is not None and found != types[0]:
-            message = f"declared with element type {types[0]}, but inference finds {found}"
+        if types and derived is not None and derived != types[0]:
+            message = f"declared with element type {types[0]}, but inference finds {derived}"
             return _violates(
-                tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node"
+                tensor, message, f"declare {derived}, or put a Cast to {types[0]} before the node"
             )
         if not types or first is None:
             inferred = tensor.inferred.element_type
@@ -254,36 +261,34 @@ class _Judge:
             return _unknown(tensor, message, f"{SEE}R4{hint}", lacks=_SHAPE)
         if not dims:
             return None
+        remedy = "make the bound a scalar: shape []"
         one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
-        by_command = one_entry and self.x.known_dims and not self.node.in_function
-        return _violates(
-            tensor,
-            f"shape {show_dims(dims)} where the empty shape is required",
-            f"{NORMALISE} makes the bound a scalar"
-            if by_command
-            else "make the bound a scalar: shape []",
-        )
+        if one_entry and self.x.known_dims and not self.node.in_function:
+            remedy = f"{NORMALISE} makes the bound a scalar"
+        message = f"shape {show_dims(dims)} where the empty shape is required"
+        return _violates(tensor, message, remedy)
 
     def element_type(self) -> Problem | None:
         """The signature of the page lists the element types. By R5 all tensors are of the type of the first.
 
         A node that its version of ONNX does not define is no Clip of the profile either.
         """
-        x, types = self.x, self.types(self.x)
+        x = self.x
+        types = list(self.types(x))
         if not types:
             return _unknown(x, _NO_TYPE, f"{SEE}R5", lacks=_TYPE)
-        types = (*types, *([x.derived.element_type] if x.derived.element_type else []))
-        known = [one.onnx for one in self.profile.element_types]
-        foreign = next((name for name in types if name not in known), None)
-        if foreign is not None:
-            what = f"element type {foreign}, for which the profile does not define clip"
-            return _violates(x, what, f"use one of {', '.join(known)}")
-        problems = (
-            type_problem(self.node.proto.op_type, self.node.version, name) for name in types
-        )
-        problem = next((text for text in problems if text is not None), None)
-        remedy = f"{EXPORT_AGAIN}, or put Casts around the node"
-        return None if problem is None else _violates(x, problem, remedy)
+        if x.derived.element_type:
+            types.append(x.derived.element_type)
+        known = [etype.onnx for etype in self.profile.element_types]
+        for name in types:
+            if name not in known:
+                message = f"element type {name}, for which the profile does not define clip"
+                return _violates(x, message, f"use one of {', '.join(known)}")
+        for name in types:
+            problem = type_problem(self.node.proto.op_type, self.node.version, name)
+            if problem is not None:
+                return _violates(x, problem, f"{EXPORT_AGAIN}, or put Casts around the node")
+        return None
 
 
 def _no_size(axis: int, text: str) -> str:

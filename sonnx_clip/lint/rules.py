@@ -34,9 +34,11 @@ def rules_to_judge(
     """
     chosen = _rule_ids(selected, "--select")
     left_out = _rule_ids(ignored, "--ignore")
-    both = [rule for rule in chosen if rule in left_out]
-    if both:
-        raise UserError(f"{listed(both)} is selected and ignored", todo="remove one of the options")
+    contradictory = [rule for rule in chosen if rule in left_out]
+    if contradictory:
+        raise UserError(
+            f"{listed(contradictory)} is selected and ignored", todo="remove one of the options"
+        )
     reasons = dict.fromkeys(left_out, "")
     _rule_ids(reasons_of_file, file)
     for rule, reason in reasons_of_file.items():

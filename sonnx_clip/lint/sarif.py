@@ -37,19 +37,19 @@ def to_sarif(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) ->
 
     What could not be read or judged is a notification of the run, which then counts as not successful.
     """
-    failures = [("error", path, str(error)) for path, error in run.errors]
-    failures += [
-        ("error", report.path, text) for report in run.reports for text in report.undecided
-    ]
-    notes = [("note", report.path, text) for report in run.reports for text in report.notes]
-    notifications = [
-        {"level": level, "message": {"text": text}, "locations": [_place(path)]}
-        for level, path, text in (*failures, *notes)
-    ]
-    notifications += [
-        {"level": "note", "message": {"text": f"{rule} was not judged{reason and ': ' + reason}"}}
-        for rule, reason in (ignored or {}).items()
-    ]
+    failures = [_notification("error", str(error), path) for path, error in run.errors]
+    notes = []
+    results: list[Object] = []
+    for report in run.reports:
+        failures += [_notification("error", text, report.path) for text in report.undecided]
+        notes += [_notification("note", text, report.path) for text in report.notes]
+        results += _results(report)
+    for rule, reason in (ignored or {}).items():
+        text = f"{rule} was not judged"
+        if reason:
+            text += f": {reason}"
+        notes.append(_notification("note", text))
+
     driver = {
         "name": "sonnx-clip",
         "version": __version__,
@@ -59,32 +59,45 @@ def to_sarif(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) ->
     log = {
         "tool": {"driver": driver},
         "invocations": [
-            {"executionSuccessful": not failures, "toolExecutionNotifications": notifications}
+            {
+                "executionSuccessful": not failures,
+                "toolExecutionNotifications": [*failures, *notes],
+            }
         ],
-        "results": [result for report in run.reports for result in _results(report)],
+        "results": results,
         "columnKind": "unicodeCodePoints",
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [log]}, indent=2)
 
 
+def _notification(level: str, text: str, path: Path | None = None) -> Object:
+    notification: Object = {"level": level, "message": {"text": text}}
+    if path is not None:
+        notification["locations"] = [_place(path)]
+    return notification
+
+
 def _rule(identifier: str) -> Object:
-    statement, found = profile().statement(identifier), profile().interpretations.get(identifier)
+    statement, meaning = profile().statement(identifier), profile().interpretations.get(identifier)
     rule: Object = {
         "id": identifier,
         "shortDescription": {"text": statement},
         "helpUri": PROFILE,
     }
-    if found is not None:
-        text = f"{statement}. Interpreted here: {found['ours']}. It could also mean: {found['alternative']}."
-        rule["fullDescription"] = {"text": text}
+    if meaning is not None:
+        ours = f"Interpreted here: {meaning['ours']}."
+        alternative = f"It could also mean: {meaning['alternative']}."
+        rule["fullDescription"] = {"text": f"{statement}. {ours} {alternative}"}
     return rule | {"defaultConfiguration": {"level": "error"}}
 
 
 def _place(path: Path, *logical: Object) -> Object:
     # Only an absolute path has a file URI; SARIF takes a relative one as it is, with its characters escaped.
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
-    place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
-    return place | ({"logicalLocations": list(logical)} if logical else {})
+    place: Object = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
+    if logical:
+        place["logicalLocations"] = list(logical)
+    return place
 
 
 def _results(report: ModelReport) -> Iterator[Object]:
@@ -136,7 +149,9 @@ def _finding(report: ModelReport, nodes: Sequence[NodeReport], finding: Finding)
     title = f"{first.findings.operator} {quoted(first.name or first.output)}"
     if len(nodes) > 1:
         title += f" and {len(nodes) - 1} more"
-    tensors = {id_: f"{id_} {quoted(name)}" if name else id_ for id_, name in first.tensors.items()}
+    tensors = {}
+    for id_, name in first.tensors.items():
+        tensors[id_] = f"{id_} {quoted(name)}" if name else id_
     sentence = f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}."
     text = f"{sentence} Remedy: {finding.remedy}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, ValueInfoProto, helper
 from rich.console import Console
 
 from sonnx_clip.lint.model_file import bodies, external_files
@@ -60,7 +60,8 @@ class SelfCheck:
         return "equality of the results before and after in a runtime"
 
 
-OFF, UNCHANGED = SelfCheck("switched off"), SelfCheck("nothing changed")
+OFF = SelfCheck("switched off")
+UNCHANGED = SelfCheck("nothing changed")
 
 
 def self_check(
@@ -83,9 +84,8 @@ def self_check(
         finite: no infinity is fed, because the user excludes it: ``--assume finite``.
         as_read: the model as it was read, if shapes of its inputs were set.
     """
-    weights = sum(
-        file.stat().st_size for name in external_files(before) if (file := folder / name).is_file()
-    )
+    files = [folder / name for name in external_files(before)]
+    weights = sum(file.stat().st_size for file in files if file.is_file())
     with progress("self-check", int(SECONDS), "seconds", Console(stderr=True)) as show:
         done = run_isolated(
             _compare, before, after, as_read, folder, finite,
@@ -93,10 +93,10 @@ def self_check(
             memory=_MEMORY + 10 * (before.ByteSize() + weights),
             each_second=lambda elapsed: show(int(elapsed), ""),
         )  # fmt: skip
-    outcome, what = (
-        done.result.decode().split("\n", 1) if done.failure is None else ("not run", done.failure)
-    )
-    return SelfCheck(outcome, shown(what))  # type: ignore[arg-type]
+    if done.failure is not None:
+        return SelfCheck("not run", shown(done.failure))
+    outcome, words = done.result.decode().split("\n", 1)
+    return SelfCheck(outcome, shown(words))  # type: ignore[arg-type]
 
 
 # --- In the child process -----------------------------------------------------------------------------------
@@ -113,10 +113,10 @@ def _compare(
         compared = [
             _compare_at(level, before, after, as_read, folder, finite=finite) for level in _LEVELS
         ]
-        outcome, what = "equal", "; ".join(compared)
+        outcome, words = "equal", "; ".join(compared)
     except _EndError as error:
-        outcome, what = error.args
-    return f"{outcome}\n{what}".encode(errors="backslashreplace")
+        outcome, words = error.args
+    return f"{outcome}\n{words}".encode(errors="backslashreplace")
 
 
 def _compare_at(
@@ -135,15 +135,15 @@ def _compare_at(
         first = _session(onnxruntime, level, before, folder)
     except Exception as error:  # noqa: BLE001  # the exceptions of onnxruntime have no common class
         if as_read is not None and _loads(onnxruntime, level, as_read, folder):
-            what = f"{name} loads the model, but not with the sizes of --input-shape: {error}"
-            raise _EndError("rejected", what) from None
+            message = f"{name} loads the model, but not with the sizes of --input-shape: {error}"
+            raise _EndError("rejected", message) from None
         raise _EndError("not run", f"onnxruntime does not run the model: {error}") from None
     try:
         second = _session(onnxruntime, level, after, folder)
     except Exception as error:  # noqa: BLE001
         if any(text in str(error) for text in _NO_KERNEL):
-            what = f"onnxruntime runs the model but has no kernel for the result: {error}"
-            raise _EndError("not run", what) from None
+            message = f"onnxruntime runs the model but has no kernel for the result: {error}"
+            raise _EndError("not run", message) from None
         raise _EndError(
             "rejected", f"{name} loads the model, but not the result: {error}"
         ) from None
@@ -152,10 +152,10 @@ def _compare_at(
         raise _EndError("not run", "the results of the model change from run to run")
     for feed, expected in answered:
         try:
-            found = _bits(second.run(None, feed))
+            results = _bits(second.run(None, feed))
         except Exception as error:  # noqa: BLE001
             raise _EndError("different", f"{name}: the result does not run: {error}") from None
-        for output, old, new in zip(before.graph.output, expected, found, strict=True):
+        for output, old, new in zip(before.graph.output, expected, results, strict=True):
             if old != new:
                 raise _EndError("different", f"{name}: output {quoted(output.name)} differs")
     return f"{name} on {len(answered)} inputs"
@@ -186,28 +186,31 @@ def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Fe
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
-    reason, counts = "it has no output", _counts(model)
-    is_open = any(
-        dim.dim_value <= 0 for value in inputs for dim in value.type.tensor_type.shape.dim
-    )
-    for size in _SIZES if is_open else _SIZES[:1]:
-        found = []
+    reason = "it has no output"
+    counts = _counts(model)
+    for size in _SIZES if any(map(_has_open_size, inputs)) else _SIZES[:1]:
+        answers = []
         for feed in feeds(inputs, size, finite=finite, counts=counts):
             try:
                 answer = _bits(session.run(None, feed))
             except Exception as error:  # noqa: BLE001
                 reason = f"open sizes as {size}: {error}"
                 continue
-            found += [(feed, answer)] if answer else []
-        if found:
-            return found
+            if answer:
+                answers.append((feed, answer))
+        if answers:
+            return answers
     raise _EndError("not run", f"onnxruntime does not run the model: {reason}")
+
+
+def _has_open_size(value: ValueInfoProto) -> bool:
+    return any(dim.dim_value <= 0 for dim in value.type.tensor_type.shape.dim)
 
 
 def _bits(result: Any) -> Any:
     """Type, shape and every bit of outputs, which may be sequences and maps."""
     if isinstance(result, list | tuple):
-        return [_bits(one) for one in result]
+        return [_bits(element) for element in result]
     if isinstance(result, dict):
         return {key: _bits(value) for key, value in result.items()}
     array = np.asarray(result)
@@ -223,26 +226,30 @@ def _bits(result: Any) -> Any:
 
 def _counts(model: ModelProto) -> set[str]:
     """The names from which sizes or counts are computed; all inputs of a function that computes some."""
-    functions = {
-        function.name
-        for function in model.functions
-        for body in bodies(function)
-        if any(node.op_type in _SIZES_AT for node in body.node)
-    }
-    nodes = [node for body in bodies(model.graph) for node in body.node]
-    found: set[str] = set()
+    functions: set[str] = set()
+    for function in model.functions:
+        for body in bodies(function):
+            if any(node.op_type in _SIZES_AT for node in body.node):
+                functions.add(function.name)
+    nodes: list[NodeProto] = []
+    for body in bodies(model.graph):
+        nodes += body.node
+
+    sizes: set[str] = set()
     for node in nodes:
         places = _SIZES_AT.get(node.op_type, ())
         if node.op_type in functions:
             places = tuple(range(len(node.input)))
-        found |= {node.input[place] for place in places if place < len(node.input)}
+        sizes |= {node.input[place] for place in places if place < len(node.input)}
+
+    # What these are computed from, until nothing is added.
     before = -1
-    while before < len(found):
-        before = len(found)
+    while before < len(sizes):
+        before = len(sizes)
         for node in reversed(nodes):
-            if found.intersection(node.output):
-                found |= {*node.input}
-    return found
+            if sizes.intersection(node.output):
+                sizes |= {*node.input}
+    return sizes
 
 
 def feeds(
@@ -257,33 +264,38 @@ def feeds(
     Small and ordinary numbers first; then every special value, in as many feeds as the smallest input needs.
     Whole numbers stay small for the inputs in `counts`, from which sizes or counts are computed.
     """
-    forms = {value.name: _form(value, size) for value in inputs}
-    special = {
-        name: _SMALL.astype(dtype)
-        if name in counts and dtype.kind in "iu"
-        else _special_values(dtype, finite=finite)
-        for name, (dtype, _) in forms.items()
-    }
-    turns = max(
-        (-(-len(special[name]) // max(math.prod(s), 1)) for name, (_, s) in forms.items()),
-        default=1,
-    )
-    ordinary = [
-        {name: _ordinary(*forms[name], 4 if name in counts else most) for name in forms}
-        for most in (2, 100)
-    ]
-    return ordinary + [
-        {
-            name: np.resize(np.roll(special[name], -turn * math.prod(s)), s)
-            for name, (_, s) in forms.items()
-        }
-        for turn in range(min(turns, _MOST_FEEDS))
-    ]
+    small: Feed = {}
+    ordinary: Feed = {}
+    special: Feed = {}  # every special value of each input, in one dimension
+    shapes: dict[str, tuple[int, ...]] = {}
+    turns = 1
+    for value in inputs:
+        name = value.name
+        dtype, shape = _form(value, size)
+        is_count = name in counts
+        small[name] = _ordinary(dtype, shape, 4 if is_count else 2)
+        ordinary[name] = _ordinary(dtype, shape, 4 if is_count else 100)
+        special[name] = _special_values(dtype, finite=finite)
+        if is_count and dtype.kind in "iu":
+            special[name] = _SMALL.astype(dtype)
+        shapes[name] = shape
+        entries = max(math.prod(shape), 1)
+        turns = max(turns, math.ceil(len(special[name]) / entries))
+
+    tried = [small, ordinary]
+    for turn in range(min(turns, _MOST_FEEDS)):
+        feed = {}
+        for name, shape in shapes.items():
+            rolled = np.roll(special[name], -turn * math.prod(shape))
+            feed[name] = np.resize(rolled, shape)
+        tried.append(feed)
+    return tried
 
 
 def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, ...]]:
     """Element type and shape of an input."""
-    name, tensor = f"input {quoted(value.name)}", value.type.tensor_type
+    name = f"input {quoted(value.name)}"
+    tensor = value.type.tensor_type
     if value.type.WhichOneof("value") != "tensor_type":
         raise _EndError("not run", f"{name} is not a tensor")
     if not tensor.HasField("shape"):
@@ -305,14 +317,16 @@ def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return np.array([0, 1, 2, 3, limits.max, limits.max - 1, limits.min, limits.min + 1], dtype)
-    limit = np.finfo(dtype) if dtype.kind == "f" else None
-    edges = (
-        [limit.max, limit.smallest_subnormal, limit.smallest_normal]
-        if limit
-        else [3.0e38, 1e-40, 1e-38]
-    )
-    numbers = [0.0, 0.5, 1.0, 3.0, 6.0, 127.0, 255.0, *map(float, edges), np.nan]
-    positive = np.array(numbers if finite else [*numbers, np.inf]).astype(dtype)
+    numbers = [0.0, 0.5, 1.0, 3.0, 6.0, 127.0, 255.0]
+    if dtype.kind == "f":
+        limit = np.finfo(dtype)
+        numbers += [float(limit.max), float(limit.smallest_subnormal), float(limit.smallest_normal)]
+    else:
+        numbers += [3.0e38, 1e-40, 1e-38]  # NumPy has no finfo of bfloat16
+    numbers.append(np.nan)
+    if not finite:
+        numbers.append(np.inf)
+    positive = np.array(numbers).astype(dtype)
     return np.concatenate([positive, -positive])
 
 

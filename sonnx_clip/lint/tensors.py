@@ -82,20 +82,18 @@ class Argument:
     @property
     def declared_contradiction(self) -> str | None:
         """Two declared shapes that no tensor can have both."""
-        pairs = (pair for pair in combinations(self.shapes, 2) if not compatible(*pair))
-        return next(
-            (f"declared with two shapes: {show_dims(a)} and {show_dims(b)}" for a, b in pairs), None
-        )
+        for first, second in combinations(self.shapes, 2):
+            if not compatible(first, second):
+                return f"declared with two shapes: {show_dims(first)} and {show_dims(second)}"
+        return None
 
     @property
     def computed_contradiction(self) -> str | None:
         """A declared shape and an inferred one that no tensor can have both."""
-        found = self.derived.dims
-        for one in self.shapes:
-            if found is not None and not compatible(one, found):
-                return (
-                    f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
-                )
+        inferred = self.derived.dims
+        for declared in self.shapes:
+            if inferred is not None and not compatible(declared, inferred):
+                return f"declared with shape {show_dims(declared)}, but inference finds {show_dims(inferred)}"
         return None
 
     @property
@@ -106,9 +104,8 @@ class Argument:
     @property
     def not_tensor(self) -> str | None:
         """The kind of a value that is declared or inferred to be no tensor."""
-        return next(
-            (one.not_tensor for one in (*self.declared, self.derived) if one.not_tensor), None
-        )
+        infos = (*self.declared, self.derived)
+        return next((info.not_tensor for info in infos if info.not_tensor), None)
 
     @property
     def sparse(self) -> str | None:
@@ -129,19 +126,17 @@ class Argument:
     @property
     def known_type(self) -> str | None:
         """The element type on which all facts agree."""
-        found = {*self.element_types, self.inferred.element_type, self.derived.element_type} - {
-            None
-        }
-        return found.pop() if len(found) == 1 else None
+        types = {*self.element_types, self.inferred.element_type, self.derived.element_type}
+        types.discard(None)
+        return types.pop() if len(types) == 1 else None
 
     @property
     def known_dims(self) -> Dims | None:
         """The declared shape, or else the inferred one; None where they contradict each other."""
         if self.contradiction:
             return None
-        return next(
-            (d for d in (self.dims, self.derived.dims, self.inferred.dims) if d is not None), None
-        )
+        shapes = (self.dims, self.derived.dims, self.inferred.dims)
+        return next((dims for dims in shapes if dims is not None), None)
 
     @property
     def value(self) -> int | float | None:
@@ -222,15 +217,19 @@ def constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
     attribute = node.attribute[0] if len(node.attribute) == 1 else None
     if attribute is None or attribute.ref_attr_name:
         return None
-    name, kind = attribute.name, AttributeProto.AttributeType.Name(attribute.type)
+    name = attribute.name
+    kind = AttributeProto.AttributeType.Name(attribute.type)
     if (name, kind) in (("value", "TENSOR"), ("sparse_value", "SPARSE_TENSOR")):
-        found: TensorProto | SparseTensorProto = helper.get_attribute_value(attribute)
-        return found
-    if kind.removesuffix("S") not in _CONSTANTS or name != f"value_{kind.lower()}":
+        tensor: TensorProto | SparseTensorProto = helper.get_attribute_value(attribute)
+        return tensor
+
+    element_kind = kind.removesuffix("S")  # FLOATS is a list of FLOAT
+    if element_kind not in _CONSTANTS or name != f"value_{kind.lower()}":
         return None
     content: Any = helper.get_attribute_value(attribute)
-    dims, values = ([len(content)], content) if kind.endswith("S") else ([], [content])
-    return helper.make_tensor("", _CONSTANTS[kind.removesuffix("S")], dims, values)
+    if kind == element_kind:
+        return helper.make_tensor("", _CONSTANTS[element_kind], [], [content])
+    return helper.make_tensor("", _CONSTANTS[element_kind], [len(content)], content)
 
 
 def _element_type(code: int) -> str | None:
@@ -254,10 +253,7 @@ def _value(tensor: TensorProto) -> str | None:
         number = numpy_helper.to_array(tensor).reshape(-1)[0]
     except (TypeError, ValueError, KeyError):
         return None
-    if (
-        getattr(number, "dtype", None) is None
-        or number.dtype.hasobject
-        or number.dtype.kind in "cUSb"
-    ):
+    dtype = getattr(number, "dtype", None)
+    if dtype is None or dtype.hasobject or dtype.kind in "cUSb":
         return None
-    return str(int(number)) if number.dtype.kind in "iu" else repr(float(number))
+    return str(int(number)) if dtype.kind in "iu" else repr(float(number))

@@ -60,16 +60,17 @@ def _rule_counts(run: Run[ModelReport]) -> tuple[RuleCount, ...]:
     nodes: Counter[tuple[str, Verdict]] = Counter()
     models: Counter[str] = Counter()
     for report in run.reports:
-        broken = Counter(
-            (judgement.id, judgement.verdict)
-            for node in report.nodes
-            for judgement in node.findings.judgements
-            if judgement.problems
-        )
-        nodes.update(broken)
-        models.update({rule for rule, _ in broken})
-    return tuple(
-        RuleCount(rule, nodes[rule, Verdict.VIOLATES], nodes[rule, Verdict.UNKNOWN], models[rule])
-        for rule in profile().rules
-        if models[rule]
-    )
+        broken = set()
+        for node in report.nodes:
+            for judgement in node.findings.judgements:
+                if judgement.problems:
+                    nodes[judgement.id, judgement.verdict] += 1
+                    broken.add(judgement.id)
+        models.update(broken)
+    counts = []
+    for rule in profile().rules:
+        if models[rule]:
+            violates = nodes[rule, Verdict.VIOLATES]
+            unknown = nodes[rule, Verdict.UNKNOWN]
+            counts.append(RuleCount(rule, violates, unknown, models[rule]))
+    return tuple(counts)

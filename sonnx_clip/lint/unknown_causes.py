@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto
@@ -55,31 +56,43 @@ def causes_of(
     nodes = [found.nodes[index] for index in open_nodes]
     follow = f"the shapes of {counted(len(nodes), 'Clip node')} are not known as numbers"
     needed = _needed(nodes)
-    inputs = [one for one in _open_inputs(model) if one.name in needed]
-    causes = [_without_shape(one, follow) for one in inputs if one.dims is None]
-    dynamic = [one for one in inputs if one.dims is not None]
-    with_sizes = _settled_by_sizes(model, dynamic, open_nodes, path) if dynamic else found
+    without_shape: list[_OpenInput] = []
+    dynamic: list[_OpenInput] = []
+    for value in _open_inputs(model):
+        if value.name in needed:
+            inputs = without_shape if value.dims is None else dynamic
+            inputs.append(value)
+
+    with_sizes = found
+    if dynamic:
+        with_sizes = _settled_by_sizes(model, dynamic, open_nodes, path)
     still_open = [index for index in open_nodes if _is_open(with_sizes.nodes[index])]
     settles_some = len(still_open) < len(open_nodes)
-    causes += [_dynamic(one, follow, offered=settles_some) for one in dynamic]
-    has_shapes = len(dynamic) == len(inputs)
-    if still_open and has_shapes:
+    causes = [_without_shape(value, follow) for value in without_shape]
+    causes += [_dynamic(value, follow, offered=settles_some) for value in dynamic]
+    if still_open and not without_shape:
         causes.append(_stop(with_sizes.nodes[still_open[0]], len(still_open)))
     return tuple(causes)
 
 
-def _without_shape(one: _OpenInput, follow: str) -> Cause:
-    return Cause(one.name, f"input {quoted(one.name)} has no shape: {follow}", "declare its shape")
+def _without_shape(value: _OpenInput, follow: str) -> Cause:
+    return Cause(
+        value.name, f"input {quoted(value.name)} has no shape: {follow}", "declare its shape"
+    )
 
 
-def _dynamic(one: _OpenInput, follow: str, *, offered: bool) -> Cause:
-    assert one.dims is not None
-    message = f"input {quoted(one.name)} is dynamic, {show_dims(one.dims)}: {follow}"
+def _dynamic(value: _OpenInput, follow: str, *, offered: bool) -> Cause:
+    assert value.dims is not None
+    message = f"input {quoted(value.name)} is dynamic, {show_dims(value.dims)}: {follow}"
     if not offered:
-        return Cause(one.name, message, "numbers for its sizes do not suffice: see the next cause")
-    sizes = ",".join("?" if isinstance(dim, str) else str(dim) for dim in one.dims)
+        return Cause(
+            value.name, message, "numbers for its sizes do not suffice: see the next cause"
+        )
+    sizes = ",".join("?" if isinstance(dim, str) else str(dim) for dim in value.dims)
     remedy = f"{NORMALISE} --input-shape sets its sizes: put a number for each ?"
-    return Cause(one.name, message, remedy, f"--input-shape {shlex.quote(f'{one.name}={sizes}')}")
+    return Cause(
+        value.name, message, remedy, f"--input-shape {shlex.quote(f'{value.name}={sizes}')}"
+    )
 
 
 def _stop(node: ClipNode, count: int) -> Cause:
@@ -107,24 +120,30 @@ def _open_inputs(model: ModelProto) -> Iterator[_OpenInput]:
 
 def _outermost(node: ClipNode) -> tuple[Scope, set[str]]:
     """The scope of the main graph, and the names that the node reads, or a node there that carries it."""
-    scope, names = node.scope, set(node.proto.input)
+    scope = node.scope
+    names = set(node.proto.input)
     while scope.outer is not None:
         scope = scope.outer
-        carriers = [one for one in scope.body.node if _holds(one, node.proto)]
-        names |= {name for carrier in carriers for name in _reads(carrier)}
+        for carrier in scope.body.node:
+            if _holds(carrier, node.proto):
+                names |= _reads(carrier)
     return scope, names
 
 
 def _holds(carrier: NodeProto, inner: NodeProto) -> bool:
     graphs = [graph for _, graph in subgraphs(carrier.attribute)]
-    return any(one is inner or one == inner for body in bodies(*graphs) for one in body.node)
+    nodes = chain.from_iterable(body.node for body in bodies(*graphs))
+    return any(node is inner or node == inner for node in nodes)
 
 
 def _reads(node: NodeProto) -> set[str]:
     """The names that a node reads, those in the graphs that it carries among them."""
+    names = set(node.input)
     graphs = [graph for _, graph in subgraphs(node.attribute)]
-    inner = {name for body in bodies(*graphs) for one in body.node for name in one.input}
-    return {*node.input, *inner}
+    for body in bodies(*graphs):
+        for inner in body.node:
+            names.update(inner.input)
+    return names
 
 
 def _ancestors(node: ClipNode) -> tuple[Scope, list[int], set[str]]:
@@ -132,9 +151,9 @@ def _ancestors(node: ClipNode) -> tuple[Scope, list[int], set[str]]:
     scope, needed = _outermost(node)
     indices = []
     for index in reversed(range(len(scope.body.node))):
-        one = scope.body.node[index]
-        if needed.intersection(one.output):
-            needed |= _reads(one)
+        proto = scope.body.node[index]
+        if needed.intersection(proto.output):
+            needed |= _reads(proto)
             indices.append(index)
     return scope, indices[::-1], needed
 
@@ -144,7 +163,8 @@ def _needed(nodes: Sequence[ClipNode]) -> set[str]:
     needed: set[str] = set()
     for node in reversed(nodes):  # what the last one depends on mostly covers the others
         if not node.scope.in_function and not needed.issuperset(node.proto.input):
-            needed |= _ancestors(node)[2]
+            _, _, names = _ancestors(node)
+            needed |= names
     return needed
 
 
@@ -152,19 +172,18 @@ def _where_inference_stops(node: ClipNode) -> tuple[int, NodeProto] | None:
     """The first node before a Clip node whose inputs have known shapes and whose result has not."""
     scope, indices, _ = _ancestors(node)
     for index in indices:
-        one = scope.body.node[index]
-        if all(_has_numbers(scope, name) for name in one.input if name) and not all(
-            _has_numbers(scope, name) for name in one.output if name
-        ):
-            return index, one
+        proto = scope.body.node[index]
+        inputs_known = all(_has_numbers(scope, name) for name in proto.input if name)
+        outputs_known = all(_has_numbers(scope, name) for name in proto.output if name)
+        if inputs_known and not outputs_known:
+            return index, proto
     return None
 
 
 def _has_numbers(scope: Scope, name: str) -> bool:
     known = scope[name]
-    declared = (one.dims for one in known.declared)
-    shapes = (known.inferred.dims, known.derived.dims, *declared)
-    return any(numbers(dims) is not None for dims in shapes)
+    facts = (known.inferred, known.derived, *known.declared)
+    return any(numbers(fact.dims) is not None for fact in facts)
 
 
 # --- Sizes to try ---
@@ -194,19 +213,21 @@ def _with_sizes(
     copy = ModelProto()
     copy.CopyFrom(model)
     first, others = sizes
-    dims_of = {one.name: one.dims for one in inputs}
+    dims_of = {value.name: value.dims for value in inputs}
     for value in copy.graph.input:
         dims = dims_of.get(value.name)
-        if dims is not None:
-            chosen = [
-                dim if isinstance(dim, int) else others if axis else first
-                for axis, dim in enumerate(dims)
-            ]
-            set_dims(value, tuple(chosen))
+        if dims is None:
+            continue
+        chosen = []
+        for axis, dim in enumerate(dims):
+            trial = others if axis else first
+            chosen.append(dim if isinstance(dim, int) else trial)
+        set_dims(value, tuple(chosen))
     return copy
 
 
 def _is_open(node: ClipNode) -> bool:
     """The shape of the operand or of the result is not known as numbers."""
-    x, y = node.proto.input[0], node.proto.output[0]
+    x = node.proto.input[0]
+    y = node.proto.output[0]
     return not (_has_numbers(node.scope, x) and _has_numbers(node.scope, y))

@@ -93,12 +93,14 @@ class Finding:
     @property
     def rules_by_verdict(self) -> dict[Verdict, list[str]]:
         """The rules that it breaks, each once, the violated ones first."""
-        rules: dict[Verdict, list[str]] = {Verdict.VIOLATES: [], Verdict.UNKNOWN: []}
+        violated: list[str] = []
+        unknown: list[str] = []
         for rule, problem in zip(self.rules, self.problems, strict=True):
-            named = [*rules[Verdict.VIOLATES], *rules[problem.verdict]]
-            if rule not in named:
-                rules[problem.verdict].append(rule)
-        return {verdict: ids for verdict, ids in rules.items() if ids}
+            rules = violated if problem.verdict == Verdict.VIOLATES else unknown
+            if rule not in rules and rule not in violated:
+                rules.append(rule)
+        by_verdict = {Verdict.VIOLATES: violated, Verdict.UNKNOWN: unknown}
+        return {verdict: rules for verdict, rules in by_verdict.items() if rules}
 
     def without_open(self) -> Finding | None:
         """The finding without shapes that follow from a root cause; None where these are all."""
@@ -118,16 +120,19 @@ class Finding:
         if not self.is_undeclared:
             arguments = [tensors[problem.argument] for problem in self.problems]
             return f"{listed(arguments)}: {self.problems[0].message}"
-        facts: dict[str, list[str]] = {}
+        lacking: dict[str, list[str]] = {}  # by argument
         for problem in self.problems:
-            lacking = facts.setdefault(problem.argument, [])
-            if problem.lacks not in lacking:
-                lacking.append(problem.lacks)
+            facts = lacking.setdefault(problem.argument, [])
+            if problem.lacks not in facts:
+                facts.append(problem.lacks)
+
+        names: dict[tuple[str, ...], list[str]] = {}  # of the tensors that lack the same
+        for argument, facts in lacking.items():
+            names.setdefault(tuple(facts), []).append(tensors[argument])
         parts = []
-        for same in grouped(facts.items(), lambda item: tuple(item[1])):
-            names = listed([tensors[argument] for argument, _ in same])
-            is_ = "is" if len(same[0][1]) == 1 else "are"
-            parts.append(f"{listed(same[0][1])} of {names} {is_} not declared")
+        for same_facts, named in names.items():
+            is_ = "is" if len(same_facts) == 1 else "are"
+            parts.append(f"{listed(list(same_facts))} of {listed(named)} {is_} not declared")
         return "; ".join(parts)
 
     @property
@@ -135,13 +140,17 @@ class Finding:
         """What to change in the model."""
         if not self.is_undeclared:
             return self.problems[0].remedy
-        inferred = dict.fromkeys(problem.inferred for problem in self.problems if problem.inferred)
-        others = dict.fromkeys(
-            problem.remedy
-            for problem in self.problems
-            if not problem.inferred and not problem.remedy.startswith(SEE)
-        )
-        return "; ".join([*([declares(listed([*inferred]))] if inferred else []), *others])
+        inferred: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for problem in self.problems:
+            if problem.inferred:
+                inferred[problem.inferred] = None
+            elif not problem.remedy.startswith(SEE):
+                others[problem.remedy] = None
+        remedies = list(others)
+        if inferred:
+            remedies.insert(0, declares(listed(list(inferred))))
+        return "; ".join(remedies)
 
 
 @dataclass(frozen=True)
@@ -162,16 +171,14 @@ class Findings:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The problems by their reason: a missing declaration can break several rules at several tensors."""
-        problems = [
-            (judgement.id, problem)
-            for judgement in self.judgements
-            for problem in judgement.problems
-        ]
-        reasons = grouped(problems, lambda pair: _reason(*pair))
-        return tuple(
-            Finding(tuple(rule for rule, _ in same), tuple(problem for _, problem in same))
-            for same in reasons
-        )
+        rules: dict[Hashable, list[str]] = {}
+        problems: dict[Hashable, list[Problem]] = {}
+        for judgement in self.judgements:
+            for problem in judgement.problems:
+                reason = _reason(judgement.id, problem)
+                rules.setdefault(reason, []).append(judgement.id)
+                problems.setdefault(reason, []).append(problem)
+        return tuple(Finding(tuple(rules[reason]), tuple(problems[reason])) for reason in problems)
 
     @property
     def lacks_declarations_only(self) -> bool:
@@ -192,9 +199,9 @@ class Findings:
     def alike(self) -> Hashable:
         """Equal for findings of one operator that differ in remedies, open shapes and bounds alone."""
         problems = [
-            (judgement.id, one.argument, one.verdict, one.open or one.message)
+            (judgement.id, problem.argument, problem.verdict, problem.open or problem.message)
             for judgement in self.judgements
-            for one in judgement.problems
+            for problem in judgement.problems
         ]
         return (self.operator, *problems, self.note)
 
@@ -274,8 +281,10 @@ class ModelReport:
     def command(self) -> str | None:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
         # Nodes with equal findings share them.
-        distinct = {id(node.findings): node.findings for node in self.nodes}.values()
-        remedies = [problem.remedy for findings in distinct for problem in findings.problems]
+        distinct = {id(node.findings): node.findings for node in self.nodes}
+        remedies: list[str] = []
+        for findings in distinct.values():
+            remedies += [problem.remedy for problem in findings.problems]
         options = [cause.option for cause in self.causes if cause.option]
         can_normalise = any(remedy.startswith(NORMALISE) for remedy in remedies)
         if not options and not can_normalise:
@@ -283,7 +292,8 @@ class ModelReport:
         if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in remedies):
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
-        source, output = shlex.quote(str(self.path)), shlex.quote(str(target))
+        source = shlex.quote(str(self.path))
+        output = shlex.quote(str(target))
         return " ".join(["sonnx-clip", "normalise", source, "-o", output, *options])
 
     @cached_property
@@ -294,7 +304,9 @@ class ModelReport:
     @property
     def verdict(self) -> Verdict | None:
         """The worst of its nodes; None where no Clip node was there to be judged."""
-        verdicts = [*self.counts, *([Verdict.UNKNOWN] if self.undecided else [])]
+        verdicts = list(self.counts)
+        if self.undecided:
+            verdicts.append(Verdict.UNKNOWN)
         return worst(verdicts) if verdicts else None
 
     @property
@@ -309,7 +321,9 @@ def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
 
     def selected(findings: Findings) -> Findings:
         if id(findings) not in memo:
-            judgements = tuple(one for one in findings.judgements if one.id in rules)
+            judgements = tuple(
+                judgement for judgement in findings.judgements if judgement.id in rules
+            )
             memo[id(findings)] = replace(findings, judgements=judgements)
         return memo[id(findings)]
 

@@ -40,8 +40,8 @@ def normalise_models(
         raise UserError("standard output takes a single model", todo="name a folder: -o FOLDER")
     folder = output is not None and not to_stream and (len(paths) > 1 or output.is_dir())
     if folder and output is not None and output.exists() and not output.is_dir():
-        what = "several models need a folder, and this is a file"
-        raise UserError(what, where=str(output), todo="name a folder: -o FOLDER")
+        message = "several models need a folder, and this is a file"
+        raise UserError(message, where=str(output), todo="name a folder: -o FOLDER")
     if folder and len({path.name for path in paths}) < len(paths):
         raise UserError(
             "two of the models have the same name", todo="write them to two folders, in two runs"
@@ -50,10 +50,10 @@ def normalise_models(
     def work(path: Path) -> NormaliseReport:
         to_file = not dry_run and not to_stream
         target = _target(path, paths, output, in_place=in_place, folder=folder) if to_file else None
-        found = normalise(path, target, options)
+        normalised = normalise(path, target, options)
         if not dry_run:
-            _save(found, target)
-        return found.report
+            _save(normalised, target)
+        return normalised.report
 
     return run_each(paths, work)
 
@@ -70,42 +70,46 @@ def _target(
     target = source if output is None else output / source.name if folder else output
     check_target(target)
     if output is not None and any(
-        target.exists() and one.exists() and target.samefile(one) for one in paths
+        target.exists() and source_file.exists() and target.samefile(source_file)
+        for source_file in paths
     ):
         raise _is_read(target, "an input of this run")
     return target
 
 
-def _is_read(target: Path, what: str) -> UserError:
+def _is_read(target: Path, reason: str) -> UserError:
     todo = "use another name, or --in-place for the model itself"
-    return UserError(f"the output is {what}", shown(str(target)), todo)
+    return UserError(f"the output is {reason}", shown(str(target)), todo)
 
 
-def _save(found: Normalised, target: Path | None) -> None:
+def _save(normalised: Normalised, target: Path | None) -> None:
     """Write a result, with its external data where it goes to another folder: all of it or nothing.
 
     None is standard output.
     """
-    source, names = found.report.source, external_files(found.model)
+    source = normalised.report.source
+    names = external_files(normalised.model)
     if target is None:
         if names:
-            what = "the model has external data, which standard output cannot hold"
-            raise UserError(what, str(source), "name a file: -o OUT.onnx")
-        sys.stdout.buffer.write(found.data)
+            message = "the model has external data, which standard output cannot hold"
+            raise UserError(message, str(source), "name a file: -o OUT.onnx")
+        sys.stdout.buffer.write(normalised.data)
         sys.stdout.buffer.flush()
         return
-    if target.resolve() in {
-        (one.parent / name).resolve() for one in (source, target) for name in names
-    }:
-        raise _is_read(target, "the model's external data")
-    files: dict[Path, bytes | Iterator[bytes]] = {target: found.data}
-    for name in names if target.parent.resolve() != source.parent.resolve() else ():
-        old, new = source.parent / name, target.parent / name
+    for folder in (source.parent, target.parent):
+        if any(target.resolve() == (folder / name).resolve() for name in names):
+            raise _is_read(target, "the model's external data")
+
+    files: dict[Path, bytes | Iterator[bytes]] = {target: normalised.data}
+    stays_beside = target.parent.resolve() == source.parent.resolve()
+    for name in () if stays_beside else names:
+        old = source.parent / name
+        new = target.parent / name
         if not new.exists():
             files[new] = _chunks(old)
         elif not filecmp.cmp(old, new, shallow=False):
-            what = "another file has the name of the model's external data"
-            raise UserError(what, shown(str(new)), "write the model to another folder")
+            message = "another file has the name of the model's external data"
+            raise UserError(message, shown(str(new)), "write the model to another folder")
     write_together(files, stat.S_IMODE(source.stat().st_mode))
 
 

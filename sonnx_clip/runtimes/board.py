@@ -123,12 +123,12 @@ class Board:
         """The notes that have a key; lines that a runtime has damaged are skipped."""
         for line in self._memory[_NOTES : _NOTES + max(0, min(self._log_size, _LOG))].splitlines():
             try:
-                found = json.loads(line)
+                note = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(found, dict) and key in found:
-                yield found
+            if isinstance(note, dict) and key in note:
+                yield note
 
     def last_words(self) -> str:
         """What the process of the runtime waits for, or why it exits: its last note of `last`."""
-        return "".join(str(found["last"]) for found in [*self.notes("last")][-1:])
+        return "".join(str(note["last"]) for note in [*self.notes("last")][-1:])

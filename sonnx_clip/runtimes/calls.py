@@ -164,18 +164,18 @@ def _note(board: Board, call: int, failure: Failure) -> None:
 
 def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
-    found = Answer(board.bits(request), died=died, remarks=remarks_of(board))
+    answer = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):
         with suppress(KeyError, TypeError, ValueError):
             call, tags = int(record.pop("call")), tuple(record.pop("tags"))
             if died is None or call < died.call:
-                found.failures[call] = Failure(tags, **record)
-    return found
+                answer.failures[call] = Failure(tags, **record)
+    return answer
 
 
 def remarks_of(board: Board) -> list[str]:
     """The remarks on the runtime since the last request, or since its start."""
-    return [str(found["remark"]) for found in board.notes("remark")]
+    return [str(note["remark"]) for note in board.notes("remark")]
 
 
 class Caller:
@@ -203,8 +203,8 @@ class Caller:
         views, last = False, None
         for call in range(request.count):
             board.call = call
-            given = operands.of_call(call)
-            result = call_once(function, given)
+            arguments = operands.of_call(call)
+            result = call_once(function, arguments)
             if os.getpid() != self._process:  # a fork that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):

@@ -62,10 +62,10 @@ def split_name(name: str) -> tuple[str, str, str]:
     >>> split_name("./mine.py:clip")
     ('', '', './mine.py:clip')
     """
-    found = re.fullmatch(r"(exec|so|onnx|onnx-cmd|optimised)(\[.*?\])?:(.*)", name, re.DOTALL)
-    if found is None:
+    parts = re.fullmatch(r"(exec|so|onnx|onnx-cmd|optimised)(\[.*?\])?:(.*)", name, re.DOTALL)
+    if parts is None:
         return "", "", name
-    kind, options, target = found.groups("")
+    kind, options, target = parts.groups("")
     module, _, function = target.rpartition(":")
     right = {"exec": True, "so": bool(options), "onnx-cmd": not options, "optimised": True}
     if not right.get(kind, not options and module != "" and function.isidentifier()):
@@ -87,23 +87,23 @@ def quoted(text: str) -> str:
 def command_words(command: str, option: str = "--exec", example: str = "./harness") -> list[str]:
     """The words of a command as in a shell; UserError if there are none, or a quotation does not end."""
     try:
-        found = shlex.split(command)
+        words = shlex.split(command)
     except ValueError as error:
         raise UserError(
             f"{option}: {command}: {error}", todo="quote the command as in a shell"
         ) from None
-    if not found:
+    if not words:
         raise UserError(f"{option} needs a program", todo=f"for example {option} {example}")
-    return found
+    return words
 
 
 def model_command_words(command: str) -> list[str]:
     """The words of a command that runs a model; UserError if a placeholder is missing or unknown."""
     example = "'./run {model} {in} {out}'"
     words = command_words(command, "--onnx-cmd", example)
-    found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
-    unknown = [key for key in found if key not in _PLACEHOLDERS]
-    missing = [key for key in _PLACEHOLDERS if key not in found]
+    placeholders = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
+    unknown = [key for key in placeholders if key not in _PLACEHOLDERS]
+    missing = [key for key in _PLACEHOLDERS if key not in placeholders]
     for wrong, what in (
         (unknown, "unknown placeholder {}"),
         (missing, "placeholder {} is missing"),
@@ -125,8 +125,10 @@ def optimiser_words(target: str) -> list[str] | None:
     words = command_words(target, "--optimiser", example)
     for placeholder in ("{in}", "{out}"):
         if not any(placeholder in word for word in words):
-            what = f"--optimiser: placeholder {placeholder} is missing"
-            raise UserError(what, todo=f"use {{in}} and {{out}}, for example --optimiser {example}")
+            message = f"--optimiser: placeholder {placeholder} is missing"
+            raise UserError(
+                message, todo=f"use {{in}} and {{out}}, for example --optimiser {example}"
+            )
     return words
 
 
@@ -137,9 +139,9 @@ def require_ascii(name: str) -> None:
         not kind and file_function(target) is not None
     )
     if not name.isascii() and not is_place:
-        found = next(character for character in name if not character.isascii())
-        what = f"the runtime name `{name}` contains U+{ord(found):04X}"
-        raise UserError(what, todo="write the name in ASCII")
+        foreign = next(character for character in name if not character.isascii())
+        message = f"the runtime name `{name}` contains U+{ord(foreign):04X}"
+        raise UserError(message, todo="write the name in ASCII")
 
 
 def module_of(name: str) -> str:
@@ -163,10 +165,13 @@ def module_of(name: str) -> str:
         return module
     file = name.removesuffix(":")
     if file.endswith(".py"):
-        what = f"the runtime `{name}` names no function of the file"
-        raise UserError(what, todo=f"add the function: {file}:function")
-    names = [*KNOWN, *(f"{one.name} ({_package(one)})" for one in _entry_points(tuple(sys.path)))]
-    near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
+        message = f"the runtime `{name}` names no function of the file"
+        raise UserError(message, todo=f"add the function: {file}:function")
+    entry_points = _entry_points(tuple(sys.path))
+    installed = [f"{entry.name} ({_package(entry)})" for entry in entry_points]
+    names = [*KNOWN, *installed]
+    similar = nearest(name, names)
+    near = f"did you mean `{similar[0]}`? " if similar else ""
     todo = (
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
         " called with (x, min, max); a library: --so; a program: --exec, --onnx-cmd"
@@ -178,7 +183,8 @@ def _require_function(target: str) -> None:
     """UserError if a target names no function of a module or of a file."""
     module, _, function = target.rpartition(":")
     if not module or not function.isidentifier():
-        near = "".join(f"did you mean `{found}`? " for found in nearest(target, OPTIMISERS)[:1])
+        similar = nearest(target, OPTIMISERS)
+        near = f"did you mean `{similar[0]}`? " if similar else ""
         todo = (
             f"{near}known: {', '.join(OPTIMISERS)}; your own: module:function or ./file.py:function,"
             " from onnx.ModelProto to onnx.ModelProto; or a command with {in} and {out}"
@@ -200,27 +206,27 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     """
     module, entry, kind = module_of(name), entry_point(name), split_name(name)[0]
     if name in KNOWN:
-        found: Runtime = importlib.import_module(module).RUNTIME
+        runtime: Runtime = importlib.import_module(module).RUNTIME
     elif entry is not None:
         where, version = f"{module}.{entry.attr}", f"{name} of {_package(entry)}"
-        found = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
+        runtime = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
     elif kind:
-        found = importlib.import_module(module).open_named(name, board)
+        runtime = importlib.import_module(module).open_named(name, board)
     else:
         function, version = named(name)
         place, _, attribute = name.rpartition(":")
         imports = f"from {place} import {attribute}"
         if file_function(name) is not None:
             imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
-        found = _runtime_of(
+        runtime = _runtime_of(
             function, version, f"{place}.{attribute}", imports, attribute, signature
         )
-    if found.signature == signature:
-        return found
-    if found.of_operator is None:
-        what = f"the runtime {name} supports only {found.signature.op_type}"
-        raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
-    return found.of_operator(signature)
+    if runtime.signature == signature:
+        return runtime
+    if runtime.of_operator is None:
+        message = f"the runtime {name} supports only {runtime.signature.op_type}"
+        raise UserError(message, todo="choose onnxruntime or onnx-reference, or name a function")
+    return runtime.of_operator(signature)
 
 
 def _runtime_of(
@@ -301,8 +307,8 @@ def _imported(path: str) -> ModuleType:
     """The module of a file, which can import other files in its folder."""
     file = Path(path)
     if not file.is_file():
-        what = "not a file" if file.exists() else "no such file"
-        raise UserError(f"{path}: {what}", None, f"a relative name is relative to {Path.cwd()}")
+        reason = "not a file" if file.exists() else "no such file"
+        raise UserError(f"{path}: {reason}", None, f"a relative name is relative to {Path.cwd()}")
     name = f"runtime in {file.name}"  # no valid name of a module, so it hides none
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -324,19 +330,23 @@ def entry_point(name: str) -> metadata.EntryPoint | None:
     Raises:
         UserError: the name is one of ours, or of two packages, or the entry point is no module:function.
     """
-    found = [one for one in _entry_points(tuple(sys.path)) if one.name == name]
-    packages = " and ".join(sorted(map(_package, found)))
-    if found and name in KNOWN:
-        what = f"the package {packages} ships a runtime `{name}`, a name that sonnx-clip reserves"
-        raise UserError(what, todo=f"remove that package, or rename its entry point in {GROUP}")
-    if len(found) > 1:
-        what = f"two packages ship a runtime `{name}`: {packages}"
-        raise UserError(what, todo="remove one of them, or name the function: module:function")
-    for one in found:
-        if one.pattern.fullmatch(one.value) is None or not one.attr:
-            what = f"environment: {packages} ships a runtime `{name}` that is not module:function"
-            raise UserError(what, todo=f"fix its entry point in the group {GROUP}")
-    return found[0] if found else None
+    matching = [installed for installed in _entry_points(tuple(sys.path)) if installed.name == name]
+    packages = " and ".join(sorted(map(_package, matching)))
+    if matching and name in KNOWN:
+        message = (
+            f"the package {packages} ships a runtime `{name}`, a name that sonnx-clip reserves"
+        )
+        raise UserError(message, todo=f"remove that package, or rename its entry point in {GROUP}")
+    if len(matching) > 1:
+        message = f"two packages ship a runtime `{name}`: {packages}"
+        raise UserError(message, todo="remove one of them, or name the function: module:function")
+    for installed in matching:
+        if installed.pattern.fullmatch(installed.value) is None or not installed.attr:
+            message = (
+                f"environment: {packages} ships a runtime `{name}` that is not module:function"
+            )
+            raise UserError(message, todo=f"fix its entry point in the group {GROUP}")
+    return matching[0] if matching else None
 
 
 @cache
@@ -386,11 +396,11 @@ def runtime_of(
     }
     chosen = [option for option, value in given.items() if value is not None]
     if len(chosen) != 1:
-        what = f"{' and '.join(chosen)} exclude each other" if chosen else "no runtime is named"
+        message = f"{' and '.join(chosen)} exclude each other" if chosen else "no runtime is named"
         todo = (
             "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
         )
-        raise UserError(what, todo=f"use one of {todo}")
+        raise UserError(message, todo=f"use one of {todo}")
     if exec is None and (endian is not None or stdio):
         option = "--stdio" if endian is None else "--endian"
         raise UserError(f"{option} needs --exec", todo="add --exec COMMAND")
@@ -410,9 +420,9 @@ def runtime_of(
         return f"so[{abi}]:{so}"
     if onnx is not None:
         if split_name(f"onnx:{onnx}")[0] != "onnx":
-            what = f"--onnx {onnx} is not a function"
+            message = f"--onnx {onnx} is not a function"
             raise UserError(
-                what, todo="use module:open or ./file.py:open, which opens a model (bytes)"
+                message, todo="use module:open or ./file.py:open, which opens a model (bytes)"
             )
         return f"onnx:{onnx}"
     if onnx_cmd is not None:

@@ -99,8 +99,8 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
     if ranks == 0:
         raise FrameError("its hello lists no rank")
     if entries < LEAST_ENTRIES:
-        what = f"its hello allows {entries} entries in a request"
-        raise FrameError(f"{what}; at least {LEAST_ENTRIES} are required")
+        message = f"its hello allows {entries} entries in a request"
+        raise FrameError(f"{message}; at least {LEAST_ENTRIES} are required")
     return Hello(
         types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
         ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),
@@ -134,13 +134,14 @@ def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
     Raises:
         FrameError: it is no valid reply to that request.
     """
-    found, status = _numbers(data, 0, 2, order)
-    if found != number:
-        raise FrameError(f"it replied to request {found} instead of request {number}")
+    replied, status = _numbers(data, 0, 2, order)
+    if replied != number:
+        raise FrameError(f"it replied to request {replied} instead of request {number}")
     if status > FAULT:
         raise FrameError(f"its reply has the unknown status {status}")
     if status != OK:
         return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
+
     if len(data) < 16:
         raise FrameError(f"its reply ends after {len(data)} bytes, before type and rank")
     type_number, rank = _numbers(data, 8, 2, order)
@@ -149,13 +150,19 @@ def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
     start = 16 + 4 * rank
     if rank > _MOST_RANK or len(data) < start:
         raise FrameError(f"its reply has rank {rank}, but {len(data) - 16:,} bytes follow")
-    shape, etype = _numbers(data, 16, rank, order), TYPES[type_number]
-    entries, dtype = math.prod(shape), np.dtype(bits_type(etype))
+
+    shape = _numbers(data, 16, rank, order)
+    etype = TYPES[type_number]
+    dtype = np.dtype(bits_type(etype))
+    entries = math.prod(shape)
+    # NumPy refuses such a shape even where a zero makes the array empty.
     if math.prod(filter(None, shape)) * dtype.itemsize > _MOST_BYTES:
         raise FrameError(f"its reply has shape {shape}, which is too large for any array")
-    if len(data) - start != entries * dtype.itemsize:
-        due = f"a result of {etype} and shape {shape} has {entries * dtype.itemsize:,}"
-        raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {due}")
+    size = len(data) - start
+    due = entries * dtype.itemsize
+    if size != due:
+        words = f"a result of {etype} and shape {shape} has {due:,}"
+        raise FrameError(f"its reply has {size:,} bytes of entries; {words}")
     bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), entries, start)
     return FrameReply(OK, "", etype, shape, bits.astype(dtype))
 

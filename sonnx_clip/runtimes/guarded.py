@@ -110,24 +110,31 @@ class _Place:
 
         One that is not aligned is a byte further in: the guard beside it is a byte away.
         """
-        steps = [(n - 1) * step for n, step in zip(bits.shape, bits.strides, strict=True)]
-        low = (
-            sum(min(0, step) for step in steps) if bits.size else 0
-        )  # where its memory begins, from entry 0
-        size = sum(map(abs, steps)) + bits.itemsize if bits.size else 0
+        low = 0  # where its memory begins, from entry 0: strides may be negative
+        size = 0
+        if bits.size:
+            size = bits.itemsize
+            for entries, stride in zip(bits.shape, bits.strides, strict=True):
+                step = (entries - 1) * stride
+                low += min(0, step)
+                size += abs(step)
         off = 0 if bits.flags.aligned else 1
         if size + off > _ROOM:
             raise ValueError(f"an operand of {size:,} bytes is larger than the guarded memory")
+
         start = _PAGE + off if at_start else _PAGE + _ROOM - size - off
         self._used = slice(start, start + size)
         self._ours[start - _PAGE : start + size + _PAGE] = _FILLED
-        offset, strides = (start - low, bits.strides) if size else (_PAGE, None)
+        offset = start - low if size else _PAGE
+        strides = bits.strides if size else None
         views = (self._ours, self._theirs)
         return (np.ndarray(bits.shape, bits.dtype, memory, offset, strides) for memory in views)
 
     def written(self, name: str) -> str | None:
         """What the runtime wrote since `put` where there is no guard, in words; it is restored."""
-        start, end, words = self._used.start, self._used.stop, None
+        start = self._used.start
+        end = self._used.stop
+        words = None
         if WRITE not in self._guards and self._ours[self._used].tobytes() != self._data:
             words = f"{WROTE_INTO}{name}"
             self._ours[self._used] = np.frombuffer(self._data, np.uint8)
@@ -150,11 +157,15 @@ class Operands:
 
     def begin(self, request: Request, dtype: np.dtype[Any]) -> None:
         """Prepare the operands of a request, of an element type."""
-        self._request, self._guards = request, request.guards
-        self._sides, self._starts = request.sides.tolist(), request.starts.tolist()
-        self._layout, self._type = BY_ID[request.layout], dtype
-        self._of_tensors = self._places[: len(request.pools)]
-        self._of_scalars = [*zip(self._places[len(request.pools) :], request.scalars, strict=True)]
+        self._request = request
+        self._guards = request.guards
+        self._sides = request.sides.tolist()
+        self._starts = request.starts.tolist()
+        self._layout = BY_ID[request.layout]
+        self._type = dtype
+        tensors = len(request.pools)
+        self._of_tensors = self._places[:tensors]
+        self._of_scalars = list(zip(self._places[tensors:], request.scalars, strict=True))
         self._there: tuple[int, bool, int] | None = None
         # The pool is cyclic: its entries, continued by as many as a call has.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
@@ -191,7 +202,9 @@ class Operands:
 
     def _bits(self, call: int, pool: Array, cycle: Array) -> Array:
         """The bits of a tensor of a call, in the layout of the request."""
-        request, start, length = self._request, self._starts[call], self._request.length_of(call)
+        request = self._request
+        start = self._starts[call]
+        length = request.length_of(call)
         if request.indices is not None:
             return self._layout.arrange(pool[request.indices[call, :length]])
         if self._layout.repeats:

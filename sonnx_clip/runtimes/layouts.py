@@ -37,8 +37,8 @@ class Layout:
     @property
     def by_memory(self) -> bool:
         """Whether it differs from another layout in memory alone: in strides, alignment or place."""
-        found = self.arrange(np.zeros(65 if self.length is None else self.length))
-        return not found.flags.c_contiguous or not found.flags.aligned or self.id == "offset"
+        array = self.arrange(np.zeros(65 if self.length is None else self.length))
+        return not array.flags.c_contiguous or not array.flags.aligned or self.id == "offset"
 
 
 PLAIN = Layout("contiguous", None, plain=True)

@@ -180,8 +180,8 @@ def _output(folder: Path) -> Any:
     """The tensor that a program left."""
     file = folder / OUTPUT
     if not file.is_file():
-        found = sorted(part.name for part in folder.iterdir())[:5]
-        there = f"; there is {', '.join(map(printable, found))}" if found else ""
+        parts = sorted(part.name for part in folder.iterdir())[:5]
+        there = f"; there is {', '.join(map(printable, parts))}" if parts else ""
         raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
     try:
         tensor = onnx.TensorProto.FromString(file.read_bytes())

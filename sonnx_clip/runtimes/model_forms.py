@@ -201,10 +201,11 @@ _ATTRIBUTES = {"l": "min", "m": "max"}
 
 def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> str:
     """The text of a model with these inputs, whose output ``y`` has the shape of the first."""
-    t = ONNX_NAMES.get(etype, etype)
-    inputs = ", ".join(f"{t}{shape} {name}" for name, shape in shapes.items())
-    result = f"{t}{next(iter(shapes.values()))} y"
-    return f'<ir_version: 8, opset_import: ["": {opset}]> g ({inputs}) => ({result}) {{ {nodes} }}'
+    type_name = ONNX_NAMES.get(etype, etype)
+    inputs = ", ".join(f"{type_name}{shape} {name}" for name, shape in shapes.items())
+    first_shape = next(iter(shapes.values()))
+    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
+    return f"{head} g ({inputs}) => ({type_name}{first_shape} y) {{ {nodes} }}"
 
 
 def inputs_of(form: ModelForm, signature: Signature) -> tuple[str, ...]:
@@ -216,17 +217,23 @@ def text_of_form(
     etype: str, form: ModelForm, signature: Signature, shape: Sequence[int] = ()
 ) -> str:
     """The text of a form for X of a shape; operands that are no inputs are yet to be added."""
-    dimensions = list("ABCD"[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
+    dimensions = [str(size) for size in shape]
+    if form.shape == "symbolic":
+        dimensions = list("ABCD"[: len(shape)])
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
     if form.shape == "no rank":
         declared = "[]"
-    tensors = 1 if form.has_scalar else len(signature.tensors)
-    inputs = inputs_of(form, signature)
-    shapes = {name: declared if name in signature.parameters[:tensors] else "" for name in inputs}
-    arguments: Sequence[str] = _LACKING.get(form.given, signature.parameters[1:])
-    if form.bounds == "attributes":
-        arguments = ()
-    names = [signature.parameters[0], *(name or '""' for name in arguments)]
+
+    tensor_count = 1 if form.has_scalar else len(signature.tensors)
+    tensors = signature.parameters[:tensor_count]
+    shapes = {}
+    for name in inputs_of(form, signature):
+        shapes[name] = declared if name in tensors else ""
+
+    names = [signature.parameters[0]]
+    if form.bounds != "attributes":
+        others = _LACKING.get(form.given, signature.parameters[1:])
+        names += [name or '""' for name in others]
     return model_text(etype, form.opset, shapes, f"y = {signature.op_type}({', '.join(names)})")
 
 
@@ -237,14 +244,14 @@ def model_statements(
 
     They have no single quotes, so that a shell can quote them.
     """
-    found = [
+    statements = [
         f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, signature, shape))})"
     ]
     if form.bounds != "inputs":
         called = _ATTRIBUTES if form.bounds == "attributes" else {}
         named = [f'("{called.get(name, name)}", {name})' for name in form.others(signature)]
-        found += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
-    return found
+        statements += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
+    return statements
 
 
 def call_statements(

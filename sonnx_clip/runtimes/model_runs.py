@@ -168,13 +168,13 @@ def _handler(runtime: Runtime) -> Handle:
             known = dict(chain.inputs)
             for place, run in enumerate(chain.runs):
                 board.call = row + place
-                found = _result(opened, run, known)
-                if isinstance(found, Failure):
-                    board.note(call=row + place, **asdict(found))
+                outcome = _result(opened, run, known)
+                if isinstance(outcome, Failure):
+                    board.note(call=row + place, **asdict(outcome))
                     break
-                data = np.frombuffer(np.ascontiguousarray(found).tobytes(), np.uint8)
+                data = np.frombuffer(np.ascontiguousarray(outcome).tobytes(), np.uint8)
                 rows[row + place, : len(data)] = data
-                known[run.output] = found
+                known[run.output] = outcome
             row += len(chain.runs)
 
     return handle
@@ -195,13 +195,15 @@ def _graph_of(runtime: Runtime, model: bytes) -> str:
     }
     calls = []
     for node in graph.node:
-        given = [constants.get(name, name) for name in node.input]
+        arguments = [constants.get(name, name) for name in node.input]
         named = [
             f"{attribute.name}={onnx.helper.get_attribute_value(attribute):g}"
             for attribute in node.attribute
             if attribute.type == onnx.AttributeProto.FLOAT
         ]
-        calls.append(f"{', '.join(node.output)} = {node.op_type}({', '.join([*given, *named])})")
+        calls.append(
+            f"{', '.join(node.output)} = {node.op_type}({', '.join([*arguments, *named])})"
+        )
     return printable("; ".join(calls))
 
 
@@ -213,24 +215,24 @@ def _shown(constant: Array) -> str:
 
 def _result(opened: Any, run: Run, known: Mapping[str, Array]) -> Array | Failure:
     """The output of a run, of its declared shape and type, or a failure."""
-    given = {name: known[name] for name in run.inputs}
+    inputs = {name: known[name] for name in run.inputs}
     try:
         with np.errstate(all="ignore"):
-            found = opened(run.model, run.how)(given)
+            result = opened(run.model, run.how)(inputs)
     except EndedError:
         raise  # this process ends, as with a runtime that dies in it
     except BaseException as error:  # noqa: BLE001 - whatever a runtime raises is its answer
         return failure_of(error)
-    if isinstance(found, (list, tuple)) and found:
-        found = found[0]
-    if type(found) is not np.ndarray and not isinstance(found, np.generic):
-        return Failure((), f"it returned {type(found).__name__}, not an array")
-    if found.shape != run.shape or found.dtype != numpy_type(run.etype):
+    if isinstance(result, (list, tuple)) and result:
+        result = result[0]
+    if type(result) is not np.ndarray and not isinstance(result, np.generic):
+        return Failure((), f"it returned {type(result).__name__}, not an array")
+    if result.shape != run.shape or result.dtype != numpy_type(run.etype):
         wanted = f"{run.etype} of shape {list(run.shape)}"
         return Failure(
-            (), f"it returned {found.dtype} of shape {list(found.shape)}, expected {wanted}"
+            (), f"it returned {result.dtype} of shape {list(result.shape)}, expected {wanted}"
         )
-    return np.asarray(found)
+    return np.asarray(result)
 
 
 # --- In the process of the checker --------------------------------------------------------------------------
@@ -247,13 +249,13 @@ class ModelWorker(Child):
 
     def __init__(self, runtime_name: str, limits: Limits) -> None:
         super().__init__(runtime_name, open_models, (runtime_name,), limits)
-        found = self.open()
-        self.imports: str = found["imports"]
-        self.texts: dict[bool, RunText] = dict(found["models"])
-        self.optimisers: tuple[str, ...] = tuple(found["optimisers"])
-        self.is_optimiser: bool = found["is_optimiser"]
-        self.has_plain: bool = found["plain"]
-        self.few: bool = found["few"]
+        greeting = self.open()
+        self.imports: str = greeting["imports"]
+        self.texts: dict[bool, RunText] = dict(greeting["models"])
+        self.optimisers: tuple[str, ...] = tuple(greeting["optimisers"])
+        self.is_optimiser: bool = greeting["is_optimiser"]
+        self.has_plain: bool = greeting["plain"]
+        self.few: bool = greeting["few"]
         self.runs = 0
         """Models that were run so far."""
         self.first_graphs: dict[str, FirstGraphs] = {}

@@ -142,11 +142,11 @@ def opened(name: str) -> OpenModel:
 
         def run(inputs: Mapping[str, Any]) -> Any:
             if kind is not None:  # raised by each call, since opening the model was no refusal
-                what = f"{target} returned {kind}"
-                raise AssertionError(f"{what}, not a function of the inputs of the model")
-            found = function(*inputs.values())
+                message = f"{target} returned {kind}"
+                raise AssertionError(f"{message}, not a function of the inputs of the model")
+            result = function(*inputs.values())
             # The operator has one output; any other value is judged as it is.
-            return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+            return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
 
         return run
 

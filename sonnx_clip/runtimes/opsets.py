@@ -47,4 +47,4 @@ def opsets_with(op_type: str, etype: str) -> tuple[int, ...]:
 
 
 def _interface(schema: onnx.defs.OpSchema) -> tuple[list[str], list[str]]:
-    return [one.name for one in schema.inputs], sorted(schema.attributes)
+    return [operand.name for operand in schema.inputs], sorted(schema.attributes)

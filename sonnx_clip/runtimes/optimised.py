@@ -146,23 +146,23 @@ def _through(optimise: Optimise, open_plain: OpenModel) -> OpenModel:
 def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
     """The result of an optimiser; WrongModelError if it is no valid model of the same inputs and outputs."""
     before = onnx.load_from_string(model)
-    found = optimise(onnx.load_from_string(model))
-    if not isinstance(found, onnx.ModelProto):
-        raise WrongModelError(f"it returned {type(found).__name__}, not an onnx.ModelProto")
+    optimised = optimise(onnx.load_from_string(model))
+    if not isinstance(optimised, onnx.ModelProto):
+        raise WrongModelError(f"it returned {type(optimised).__name__}, not an onnx.ModelProto")
     # The models that are asked have a few thousand bytes.
-    if found.ByteSize() > LARGEST:
-        raise WrongModelError(f"it returned a model of {found.ByteSize():,} bytes")
-    mistake = _mistake(found)
+    if optimised.ByteSize() > LARGEST:
+        raise WrongModelError(f"it returned a model of {optimised.ByteSize():,} bytes")
+    mistake = _mistake(optimised)
     # A form of a model without ranks is not valid before, either: its optimiser is not to blame.
     if mistake and not _mistake(before):
         raise WrongModelError(f"its model is not valid: {mistake}")
     for kind in ("input", "output"):
         names = [value.name for value in getattr(before.graph, kind)]
-        now = [value.name for value in getattr(found.graph, kind)]
+        now = [value.name for value in getattr(optimised.graph, kind)]
         if names != now:
-            what = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
-            raise WrongModelError(printable(what, 300))
-    return found
+            message = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
+            raise WrongModelError(printable(message, 300))
+    return optimised
 
 
 def _mistake(model: onnx.ModelProto) -> str:

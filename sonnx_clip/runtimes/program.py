@@ -164,14 +164,14 @@ class Program:
 
     def _read(self, size: int, what: str, data: bytes = b"") -> bytes:
         """`size` bytes of its output, while `data` goes to its input."""
-        found, left = bytearray(), memoryview(data)
+        received, left = bytearray(), memoryview(data)
         began, noted = time.monotonic(), False
-        while len(found) < size or left:
-            wanted = [self._out] if len(found) < size else []
+        while len(received) < size or left:
+            wanted = [self._out] if len(received) < size else []
             ready, free, _ = select.select(wanted, [self._in] if left else [], [], _LOOK)
             so_far = (
-                f", after {len(found):,} of {size:,} bytes of {what}"
-                if found
+                f", after {len(received):,} of {size:,} bytes of {what}"
+                if received
                 else f", without {what}"
             )
             if free:
@@ -180,18 +180,18 @@ class Program:
                 except BrokenPipeError:
                     raise EndedError(self._last_words(so_far)) from None
             if ready:
-                part = os.read(self._out, size - len(found))
+                part = os.read(self._out, size - len(received))
                 if not part:
                     raise EndedError(self._last_words(so_far))
-                found += part
+                received += part
                 continue
             waited = time.monotonic() - began
             if not free and self._has_ended():
                 raise EndedError(self._last_words(so_far))
-            if found and not noted and waited > 2 * _LOOK:
+            if received and not noted and waited > 2 * _LOOK:
                 noted = True
-                self._note(f"it sent {len(found):,} of {size:,} bytes of {what}, then stopped")
-        return bytes(found)
+                self._note(f"it sent {len(received):,} of {size:,} bytes of {what}, then stopped")
+        return bytes(received)
 
     def _has_ended(self) -> bool:
         """Whether it has ended, with nothing left to be read."""
@@ -228,8 +228,10 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     except OSError as error:
         os.close(ours_in)
         os.close(ours_out)
-        what = f"{words[0]} cannot be started: {error.strerror}"
-        raise UserError(what, None, "name a program that can be executed, as in a shell") from None
+        message = f"{words[0]} cannot be started: {error.strerror}"
+        raise UserError(
+            message, None, "name a program that can be executed, as in a shell"
+        ) from None
     finally:
         os.close(theirs_in)
         os.close(theirs_out)
@@ -239,9 +241,9 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
 
 def _moved(descriptor: int) -> int:
     """A copy at a high number, closed in programs that are started."""
-    found = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     os.close(descriptor)
-    return found
+    return moved
 
 
 @cache

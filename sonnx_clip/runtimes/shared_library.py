@@ -57,23 +57,23 @@ class Abi(Stored):
 
     @field_validator("operands")
     @classmethod
-    def _each_once(cls, found: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    def _each_once(cls, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
         for name in ("x", *BOUNDS, "n", "y"):
-            if name not in found and name != "y":
+            if name not in operands and name != "y":
                 raise ValueError(f"`{name}` is missing")
-            if found.count(name) > 1:
-                raise ValueError(f"`{name}` occurs {found.count(name)} times")
-        return found
+            if operands.count(name) > 1:
+                raise ValueError(f"`{name}` occurs {operands.count(name)} times")
+        return operands
 
     @field_validator("symbols")
     @classmethod
-    def _known_types(cls, found: dict[str, str]) -> dict[str, str]:
-        for etype in found:
+    def _known_types(cls, types: dict[str, str]) -> dict[str, str]:
+        for etype in types:
             if etype not in TYPES:
                 raise ValueError(f"unknown element type `{etype}`; choose from {', '.join(TYPES)}")
-        if not found:
+        if not types:
             raise ValueError("no element type has a function")
-        return found
+        return types
 
 
 def read_abi(path: str) -> Abi:
@@ -88,14 +88,14 @@ def read_abi(path: str) -> Abi:
     except ValueError as error:  # of UTF-8 or of TOML
         raise UserError(f"it is not TOML: {error}", path, _TODO) from None
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-    key, what = ".".join(keys), form_error(first)
+    key, message = ".".join(keys), form_error(first)
     if first["type"] == "missing":
         raise UserError(f"the key `{key}` is missing", path, _TODO)
     if first["type"] == "extra_forbidden":
-        what = f"unknown key `{key}`"
+        message = f"unknown key `{key}`"
     elif isinstance(first["input"], str):
-        what += f", not {first['input']!r}"
-    raise UserError(f"{key}: {what}", _place(text, path, keys), _TODO)
+        message += f", not {first['input']!r}"
+    raise UserError(f"{key}: {message}", _place(text, path, keys), _TODO)
 
 
 def _place(text: str, path: str, keys: list[str]) -> str:
@@ -115,19 +115,19 @@ def opened(name: str) -> tuple[Abi, ctypes.CDLL]:
     _, abi_path, path = split_name(name)
     abi = read_abi(abi_path)
     if not Path(path).is_file():
-        what = "not a file" if Path(path).exists() else "no such file"
-        raise UserError(what, path, f"relative names are relative to {Path.cwd()}")
+        message = "not a file" if Path(path).exists() else "no such file"
+        raise UserError(message, path, f"relative names are relative to {Path.cwd()}")
     try:
         library = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
-        what = f"this process cannot load the library: {error}"
-        raise UserError(what, path, "name a shared library") from None
+        message = f"this process cannot load the library: {error}"
+        raise UserError(message, path, "name a shared library") from None
     for etype, symbol in abi.symbols.items():
         if not hasattr(library, symbol):
             text = Path(abi_path).read_text(encoding="utf-8")
-            what = f"symbols.{etype}: {path} has no symbol `{symbol}`"
+            message = f"symbols.{etype}: {path} has no symbol `{symbol}`"
             todo = f"`nm -D --defined-only {path}` lists its symbols"
-            raise UserError(what, _place(text, abi_path, [etype]), todo)
+            raise UserError(message, _place(text, abi_path, [etype]), todo)
     return abi, library
 
 

@@ -148,9 +148,9 @@ class Child:
                 self._receive()
             except (EOFError, OSError):
                 self.close()
-                what = f"environment: no process can be started for the runtime {self.name}"
+                message = f"environment: no process can be started for the runtime {self.name}"
                 todo = "the standard error of that process has the reason"
-                raise UserError(what, todo=todo) from None
+                raise UserError(message, todo=todo) from None
             self._here = True
         died = self._order("start")
         is_program = split_name(self.name)[0] == "exec"
@@ -159,14 +159,14 @@ class Child:
                 began = "started" if is_program else "imported"
                 raise environment(self.name, f"while it was {began}: {died.words}")
             raise RuntimeDiedError(died.words)
-        found = next(self._board.notes("word"))
+        greeting = next(self._board.notes("word"))
         self.remarks = remarks_of(self._board)
-        if found["word"] == "missing":
+        if greeting["word"] == "missing":
             why = self.remarks if is_program else ()  # it ended, perhaps
             raise environment(
-                self.name, "; ".join((found["words"], *why)), found["where"], found["todo"]
+                self.name, "; ".join((greeting["words"], *why)), greeting["where"], greeting["todo"]
             )
-        return found
+        return greeting
 
     def open(self) -> dict[str, Any]:
         """The greeting of a runtime that is started for the first time; all has ended if there is none.
@@ -174,16 +174,16 @@ class Child:
         Raises UnsupportedError if the runtime rejects what it is opened for, and as `start`.
         """
         try:
-            found = self.start()
+            greeting = self.start()
         except BaseException:
             self.close()
             raise
-        self.version: str = found["version"]
-        if found["word"] == "unsupported":
+        self.version: str = greeting["version"]
+        if greeting["word"] == "unsupported":
             self.close()
-            opens_models = bool(found["models"])
-            raise UnsupportedError(found["words"], self.version, opens_models=opens_models)
-        return found
+            opens_models = bool(greeting["models"])
+            raise UnsupportedError(greeting["words"], self.version, opens_models=opens_models)
+        return greeting
 
     def ask(self, request: Asked) -> Answer:
         """The answer to a request up to a crash; RuntimeDiedError if the supervisor was ended."""
@@ -266,15 +266,15 @@ class Worker(Child):
         self.etype, self._signature = etype, signature
         program = partial(open_runtime, models_only=models_only, signature=signature)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
-        found = self.open()
-        self.imports: str = found["imports"]
-        self.call: str = found["call"]
-        self.strides: bool = found["strides"]
-        self.entries: int | None = found["entries"]
-        self.few: bool = found["few"]
-        self.models: dict[bool, RunText] = dict(found["models"])
-        self._set_up: str = found["set_up"]
-        self._form = None if found["form"] is None else ModelForm(**found["form"])
+        greeting = self.open()
+        self.imports: str = greeting["imports"]
+        self.call: str = greeting["call"]
+        self.strides: bool = greeting["strides"]
+        self.entries: int | None = greeting["entries"]
+        self.few: bool = greeting["few"]
+        self.models: dict[bool, RunText] = dict(greeting["models"])
+        self._set_up: str = greeting["set_up"]
+        self._form = None if greeting["form"] is None else ModelForm(**greeting["form"])
 
     def call_text(
         self, shape: Sequence[int], form: ModelForm | None = None

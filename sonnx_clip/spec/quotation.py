@@ -44,9 +44,18 @@ def _link_in_words(link: re.Match[str]) -> str:
     return f"{text} (to {target})" if target.startswith("#") else text
 
 
+def _matrix_in_words(matrix: re.Match[str]) -> str:
+    entries = matrix[1].replace("&", " ")
+    return f"[{entries}]"
+
+
+def _symbol_of(command: re.Match[str]) -> str:
+    return _SYMBOLS.get(command[1], command[1])
+
+
 def _without_latex(text: str) -> str:
-    text = _MATRIX.sub(lambda matrix: "[" + matrix[1].replace("&", " ") + "]", text)
+    text = _MATRIX.sub(_matrix_in_words, text)
     text = _STYLED.sub(r"\1", text)
     text = _ENVIRONMENT.sub("", text).replace("\\\\", " ")
-    text = _COMMAND.sub(lambda command: _SYMBOLS.get(command[1], command[1]), text)
+    text = _COMMAND.sub(_symbol_of, text)
     return re.sub(r"\s&\s", " ", text).replace("$", "")

@@ -26,8 +26,8 @@ _FUNCTIONS: dict[str, tuple[str, Callable[..., object]]] = {
 def _runtime_of(signature: Signature) -> Runtime:
     """The runtime of an operator; UserError if NumPy has no function for it."""
     if signature.op_type not in _FUNCTIONS:
-        what = f"the runtime numpy has no function for {signature.op_type}"
-        raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
+        message = f"the runtime numpy has no function for {signature.op_type}"
+        raise UserError(message, todo="choose onnxruntime or onnx-reference, or name a function")
     name, function = _FUNCTIONS[signature.op_type]
 
     def open_type(_: str) -> ClipFunction:

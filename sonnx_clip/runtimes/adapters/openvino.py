@@ -27,11 +27,11 @@ def open_model(model: bytes) -> ModelFunction:
 
     def run(inputs: Mapping[str, Any]) -> Any:
         request.infer({name: _tensor(array) for name, array in inputs.items()})
-        found = request.get_output_tensor()
-        entries = found.data.copy()
+        result = request.get_output_tensor()
+        entries = result.data.copy()
         return (
             entries.view(ml_dtypes.bfloat16)
-            if found.element_type == openvino.Type.bf16
+            if result.element_type == openvino.Type.bf16
             else entries
         )
 

@@ -15,12 +15,12 @@ from sonnx_clip.runtimes.runtime import Runtime
 
 def clip_both(*operands: Any) -> Any:
     """What both kinds of kernels return; AssertionError where they differ in a bit."""
-    by_numpy, found = clip_by_numpy(*operands), clip(*operands)
-    if (found.dtype, found.shape) != (by_numpy.dtype, by_numpy.shape) or not same_bits(
-        found, by_numpy
+    by_numpy, result = clip_by_numpy(*operands), clip(*operands)
+    if (result.dtype, result.shape) != (by_numpy.dtype, by_numpy.shape) or not same_bits(
+        result, by_numpy
     ):
         raise AssertionError("the C kernels and the NumPy kernels of sonnx_clip.clip disagree")
-    return found
+    return result
 
 
 def _has_both() -> bool:

@@ -17,11 +17,11 @@ def tensor(array: Any) -> torch.Tensor:
     return torch.from_numpy(array.copy())
 
 
-def array(of: torch.Tensor, dtype: Any) -> Any:
+def array(tensor: torch.Tensor, dtype: Any) -> Any:
     """A tensor as an array; `dtype` is read for bfloat16 alone."""
-    if of.dtype is torch.bfloat16:
-        return of.view(torch.int16).numpy().view(dtype)
-    return of.numpy()
+    if tensor.dtype is torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(dtype)
+    return tensor.numpy()
 
 
 def clamp(*operands: Any) -> Any:
