@@ -1,5 +1,6 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -186,11 +187,13 @@ def check(
     if against:
         raise typer.Exit(check_command.check_against(options, against, **both))
     both |= {"output": output, "repro": repro, "journal": journal, "scheduler": scheduler}
-    raise typer.Exit(
-        _highest_status(
-            check_command.check_runtime(replace(options, runtime=name), **both) for name in names
-        )
+    every_status = (
+        check_command.check_runtime(replace(options, runtime=name), **both) for name in names
     )
+    status = _highest_status(every_status)
+    if optimiser is not None and contexts is None:
+        print(f"{optimiser} was asked models of one node; --contexts asks more", file=sys.stderr)
+    raise typer.Exit(status)
 
 
 def _highest_status(statuses: Iterable[int]) -> int:

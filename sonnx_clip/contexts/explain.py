@@ -66,8 +66,10 @@ class Explanation:
         strength = next((one for one in candidates if one in self.legal_when), None)
         if strength is None:
             return ""
-        given = f" (given {self.given})" if self.given else ""
-        return f"{_STRENGTHS[strength]} only if {self.legal_when[strength]}{given}"
+        condition = self.legal_when[strength]
+        if self.given:
+            condition = self.given if condition == "always" else f"{condition} (given {self.given})"
+        return f"{_STRENGTHS[strength]} only if {condition}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def explained(
     """Graphs that deviate, by the rewrite that gives every result of theirs; None for those that none gives.
 
     The rewrite that gives the most graphs comes first, so that few explain all. One is not named if it would
-    change as many other graphs, which are right: then it gives these results by accident.
+    change as many other graphs, which are right, or if more graphs stay unexplained than it gives: then it
+    gives these results by accident.
 
     Args:
         context: the context.
@@ -107,13 +110,26 @@ def explained(
             if not candidate.is_contradicted(context, etype, right, count):
                 best, named = given, candidate
         if named is None:
-            explanations.append((None, left))
-            break
+            return _without_accidents(explanations, left)
         explanation = named.explanation(context, etype)
         explanations.append((explanation, best))
         explained_ids = {id(wrong) for wrong in best}
         left = [wrong for wrong in left if id(wrong) not in explained_ids]
     return explanations
+
+
+def _without_accidents(
+    explanations: Sequence[tuple[Explanation | None, Sequence[Wrong]]], unexplained: Sequence[Wrong]
+) -> list[tuple[Explanation | None, Sequence[Wrong]]]:
+    """The explanations of as many graphs as stay unexplained; then those, with the graphs of all others."""
+    kept: list[tuple[Explanation | None, Sequence[Wrong]]] = []
+    rest = list(unexplained)
+    for explanation, wrong in explanations:
+        if len(wrong) < len(unexplained):
+            rest += wrong
+        else:
+            kept.append((explanation, wrong))
+    return [*kept, (None, rest)]
 
 
 # --- What an optimiser may have made of the steps -----------------------------------------------------------
