@@ -16,7 +16,7 @@ from sonnx_clip.language.types import Part
 from sonnx_clip.rewrites.terms import operators, read_term
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.document import read_document, shown_path
+from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec.document import Document, Way
 
 FILE: Final = "spec/contexts.yaml"
 BOUNDS: Final = ("A", "B", "C", "D")
@@ -285,19 +286,19 @@ class Context:
         return all(stage.is_defined for stage in self.stages(etype.id))
 
 
-def _read(file: Path) -> ContextsFile:
+def _read(file: Path) -> tuple[Document, ContextsFile]:
     document, _ = read_document(file)
-    return validate(ContextsFile, document)
+    return document, validate(ContextsFile, document)
 
 
 @cache
-def _standard() -> ContextsFile:
+def _standard() -> tuple[Document, ContextsFile]:
     return _read(repo_file(FILE))
 
 
 def standard_contexts() -> tuple[Context, ...]:
     """The contexts of spec/contexts.yaml."""
-    return _contexts(_standard(), shown_path(repo_file(FILE)))
+    return _contexts(*_standard())
 
 
 def contexts_of_file(file: Path) -> tuple[Context, ...]:
@@ -305,7 +306,7 @@ def contexts_of_file(file: Path) -> tuple[Context, ...]:
 
     UserError if it is not of that form.
     """
-    return _contexts(_read(file), shown_path(file))
+    return _contexts(*_read(file))
 
 
 def chosen_contexts(names: Sequence[str]) -> tuple[Context, ...]:
@@ -330,23 +331,25 @@ def chosen_contexts(names: Sequence[str]) -> tuple[Context, ...]:
     return tuple(chosen.values())
 
 
-def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
-    standard = _standard()
-    steps = _by_id([*standard.steps, *(content.steps if content is not standard else ())], place)
+def _contexts(document: Document, content: ContextsFile) -> tuple[Context, ...]:
+    """The contexts of a file; UserError at the first thing that it names and that is not there."""
+    _, standard = _standard()
+    steps = _steps(document, content)
     bounds = {**standard.bounds, **content.bounds}
-    for step in steps.values():
-        _ = step.bounds  # a wrong term is an error of the file
-    found = []
-    for entry in content.contexts:
-        for name in entry.steps:
+    contexts: dict[str, Context] = {}
+    for index, entry in enumerate(content.contexts):
+        way: Way = ("contexts", index)
+        if entry.id in contexts:
+            raise _twice(document, (*way, "id"), f"the context `{entry.id}`")
+        for position, name in enumerate(entry.steps):
             if name not in steps:
-                raise _unknown("step", name, steps, f"{place} ({entry.id}.steps)")
+                raise _unknown(document, (*way, "steps", position), "step", name, steps)
         if entry.bounds not in bounds:
-            raise _unknown("list of bounds", entry.bounds, bounds, f"{place} ({entry.id}.bounds)")
+            raise _unknown(document, (*way, "bounds"), "list of bounds", entry.bounds, bounds)
         chain = tuple(steps[name] for name in entry.steps)
         has_second = any("C" in step.term for step in chain)
         is_usual = entry.bounds == "usual"
-        context = Context(
+        contexts[entry.id] = Context(
             entry,
             chain,
             pairs=bounds[entry.bounds],
@@ -354,24 +357,30 @@ def _contexts(content: ContextsFile, place: str) -> tuple[Context, ...]:
             few_forms=bounds["few-forms" if is_usual else entry.bounds],
             second=bounds["second"] if has_second else (),
         )
-        found.append(context)
-    ids = [context.id for context in found]
-    for id_ in ids:
-        if ids.count(id_) > 1:
-            raise UserError(f"the context `{id_}` is there twice", place, "rename one of them")
-    return tuple(found)
+    return tuple(contexts.values())
 
 
-def _by_id(steps: Iterable[ContextStep], place: str) -> dict[str, ContextStep]:
-    found: dict[str, ContextStep] = {}
-    for step in steps:
-        if step.id in found:
-            raise UserError(f"the step `{step.id}` is there twice", place, "rename one of them")
-        found[step.id] = step
-    return found
+def _steps(document: Document, content: ContextsFile) -> dict[str, ContextStep]:
+    """The steps that the contexts of a file may have, by id: those of spec/contexts.yaml, and its own."""
+    _, standard = _standard()
+    steps: dict[str, ContextStep] = {}
+    if content is not standard:
+        steps = {step.id: step for step in standard.steps}
+    for index, step in enumerate(content.steps):
+        if step.id in steps:
+            raise _twice(document, ("steps", index, "id"), f"the step `{step.id}`")
+        try:
+            _ = step.bounds  # reads its term or its choice
+        except UserError as error:
+            raise document.error(("steps", index), error.what, error.todo) from None
+        steps[step.id] = step
+    return steps
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], place: str) -> UserError:
-    return UserError(
-        f"there is no {kind} `{name}`", place, suggestion(name, list(known), "there are")
-    )
+def _twice(document: Document, way: Way, which: str) -> UserError:
+    return document.error(way, f"{which} is there twice", "rename one of them")
+
+
+def _unknown(document: Document, way: Way, kind: str, name: str, known: Iterable[str]) -> UserError:
+    todo = suggestion(name, list(known), "there are")
+    return document.error(way, f"there is no {kind} `{name}`", todo)

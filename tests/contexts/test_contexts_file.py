@@ -1,5 +1,7 @@
 """A file of contexts, and what is said of a wrong one; and that every context makes a valid model."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,7 @@ def test_a_wrong_file_gets_one_message(tmp_path, line):
     with pytest.raises(UserError) as caught:
         contexts_of_file(file)
     assert named in str(caught.value)
+    assert re.search(r"mine\.yaml:\d+:\d+", str(caught.value))
 
 
 def test_an_unknown_context_is_named():
