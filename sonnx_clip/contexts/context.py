@@ -372,7 +372,8 @@ def _steps(document: Document, content: ContextsFile) -> dict[str, ContextStep]:
         try:
             _ = step.bounds  # reads its term or its choice
         except UserError as error:
-            raise document.error(("steps", index), error.what, error.todo) from None
+            key = "term" if step.term else "chooses"
+            raise document.error(("steps", index, key), error.what, error.todo) from None
         steps[step.id] = step
     return steps
 
