@@ -71,7 +71,7 @@ def verdict_counts(contexts: Sequence[ContextReport]) -> str:
     return ", ".join(counts)
 
 
-NO_CONDITION = "for this element type no condition is stated under which it is legal"
+_NO_CONDITION = "for this element type no condition is stated under which it is legal"
 
 
 class Found(NamedTuple):
@@ -122,7 +122,7 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:
         yield f"  as by the rewrite {first.rewrite}{_terms(first.rewrite)}"
-        stated = f"legal {first.legal_when}" if first.legal_when else NO_CONDITION
+        stated = f"legal {first.legal_when}" if first.legal_when else _NO_CONDITION
         yield f"  {stated}"
     elif first.legal_when:
         yield f"  {first.legal_when}"

@@ -16,11 +16,11 @@ from sonnx_clip.language.types import Part
 from sonnx_clip.rewrites.terms import operators, read_term
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.document import raise_first, read_document, unknown
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
@@ -342,10 +342,8 @@ def _contexts(document: Document, content: ContextsFile) -> tuple[Context, ...]:
         if entry.id in contexts:
             raise _twice(document, (*way, "id"), f"the context `{entry.id}`")
         for position, name in enumerate(entry.steps):
-            if name not in steps:
-                raise _unknown(document, (*way, "steps", position), "step", name, steps)
-        if entry.bounds not in bounds:
-            raise _unknown(document, (*way, "bounds"), "list of bounds", entry.bounds, bounds)
+            raise_first(document, unknown((*way, "steps", position), name, steps, "step"))
+        raise_first(document, unknown((*way, "bounds"), entry.bounds, bounds, "list of bounds"))
         chain = tuple(steps[name] for name in entry.steps)
         has_second = any("C" in step.term for step in chain)
         is_usual = entry.bounds == "usual"
@@ -380,8 +378,3 @@ def _steps(document: Document, content: ContextsFile) -> dict[str, ContextStep]:
 
 def _twice(document: Document, way: Way, which: str) -> UserError:
     return document.error(way, f"{which} is there twice", "rename one of them")
-
-
-def _unknown(document: Document, way: Way, kind: str, name: str, known: Iterable[str]) -> UserError:
-    todo = suggestion(name, list(known), "there are")
-    return document.error(way, f"there is no {kind} `{name}`", todo)

@@ -13,6 +13,7 @@ from sonnx_clip.contexts.meaning import of_term
 from sonnx_clip.contexts.weights_of_one import (
     has_single_numbers,
     single_numbers,
+    takes_weights_of_one,
     with_weights_of_one,
 )
 from sonnx_clip.oracle import load_oracle
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _FEEDS = ("special values", "ordinary numbers", "wide numbers")
 WEIGHTS_OF_ONE = "special values, weights of one"
 """A feed of windows whose kernels are 1×1 or depthwise."""
+_EVERY_FEED = (*_FEEDS, WEIGHTS_OF_ONE)
 _SEED = 11
 # Differences that are rounding: of a result, and of the largest of all where many entries are added up; fewer
 # with weights of one and in 16 bits.
@@ -119,8 +121,7 @@ class _Answers:
 
 def judge_window(worker: ModelWorker, window: Window) -> WindowReport:
     """Run a window whole and one node at a time, and compare."""
-    has_weights_of_one = with_weights_of_one(window) is not None
-    feeds = (*_FEEDS, WEIGHTS_OF_ONE) if has_weights_of_one else _FEEDS
+    feeds = _EVERY_FEED if takes_weights_of_one(window) else _FEEDS
     answers = [_answers(worker, window, feed) for feed in feeds]
     reached = frozenset[str]().union(*(answer.reached for answer in answers))
     possible = set(_possible_classes(window))
@@ -180,11 +181,7 @@ def _answers(worker: ModelWorker, of_model: Window, feed: str) -> _Answers:
 
 def window_for(window: Window, feed: str) -> Window:
     """The window that is run with a feed: its own, or one with weights of one."""
-    if feed != WEIGHTS_OF_ONE:
-        return window
-    changed = with_weights_of_one(window)
-    assert changed is not None
-    return changed
+    return with_weights_of_one(window) if feed == WEIGHTS_OF_ONE else window
 
 
 def _run(
@@ -234,7 +231,7 @@ def _feed(window: Window, name: str, feed: str) -> Array:
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
         return np.resize(values, shape)
-    seed = [_SEED, (*_FEEDS, WEIGHTS_OF_ONE).index(feed)]
+    seed = [_SEED, _EVERY_FEED.index(feed)]
     spread = 300 if feed == "wide numbers" else 3
     numbers = np.random.default_rng(seed).normal(0, spread, shape)
     return numbers.astype(etype)

@@ -43,16 +43,15 @@ class _Kernel:
     distance: int
 
 
-def with_weights_of_one(window: Window) -> Window | None:
-    """A window with weights of one and no bias; None where a kernel is neither 1×1 nor depthwise.
+def takes_weights_of_one(window: Window) -> bool:
+    """Whether a window has convolutions, each 1×1 or depthwise, and nothing else in it adds up entries."""
+    return bool(_kernels(window))
 
-    None, too, where there is no convolution, or another operator adds up many entries.
-    """
-    kernels = _kernels(window)
-    if not kernels:
-        return None
+
+def with_weights_of_one(window: Window) -> Window:
+    """A window that takes them, with weights of one and biases of zero."""
     constants = dict(window.constants)
-    for kernel in kernels:
+    for kernel in _kernels(window):
         constants[kernel.weight] = np.ones_like(constants[kernel.weight])
         if kernel.bias in constants:
             constants[kernel.bias] = np.zeros_like(constants[kernel.bias])
@@ -75,7 +74,7 @@ def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
     """An input of which no kernel of the window sees two entries that are not zero.
 
     Args:
-        window: one that `with_weights_of_one` gives.
+        window: one that takes weights of one.
         tensor: the element type and the shape of the input.
         values: the entries, shape (n,). If there is no room for all, NaN goes first, then infinities.
 

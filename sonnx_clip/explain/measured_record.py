@@ -123,12 +123,13 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     etype = spec.element_type(witness.type)
     scalar_type = spec.element_type("float32") if question.has_attributes else etype
     texts = witness.texts()
+    operands = {}
     for operand in spec.signature.operands:
         if operand.id in texts:
             operand_type = scalar_type if operand.role == "scalar" else etype
             bits = encode(texts[operand.id], operand_type)
-            question.operands[operand.shown] = show_bits(bits, operand_type)
-    return question
+            operands[operand.shown] = show_bits(bits, operand_type)
+    return question.model_copy(update={"operands": operands})
 
 
 def read_record(spec: Spec) -> Measured:
