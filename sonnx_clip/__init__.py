@@ -12,7 +12,7 @@ from sonnx_clip.root.errors import RestrictionError
 if TYPE_CHECKING:
     from sonnx_clip.oracle.strict import clip
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["RestrictionError", "__version__", "clip"]
 
 

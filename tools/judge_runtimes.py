@@ -26,6 +26,7 @@ from sonnx_clip.conform.operator import Operator, operator_named
 from sonnx_clip.conform.report_text import grouped, short_type, words_of
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.conform.verdict_table import VERDICT_TABLE
+from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.runtime_records import (
     RuntimeRecord,
@@ -35,7 +36,8 @@ from sonnx_clip.qualification.runtime_records import (
     types_in_words,
 )
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.files import digest_of_file, write_whole
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OF_MODELS, OURS
 from sonnx_clip.spec.operators import DEFAULT_OPERATOR, known_operators, specification
@@ -208,7 +210,8 @@ def _fitting(record: RuntimeRecord) -> str:
 
 def _judged(record: RuntimeRecord) -> str:
     """What was compared, when and where."""
-    earlier = "" if record.is_current else f" under an earlier spec/{record.operator}.yaml"
+    is_current = record.is_current(digest_of_file(repo_file(ORACLE_FILE)))
+    earlier = "" if is_current else f" under an earlier spec/{record.operator}.yaml"
     machine = f"Python {record.python}, NumPy {record.numpy}, {record.machine}"
     return f"{record.compared:,} results compared on {record.date}{earlier} ({machine})"
 

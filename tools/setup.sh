@@ -183,7 +183,7 @@ packages_id() {
     { printf '%s\n' "$PWD" "$version" && cat requirements.lock; } | sha256sum
 }
 
-project_id() { { packages_id && cat pyproject.toml; } | sha256sum; }
+project_id() { { packages_id && cat pyproject.toml sonnx_clip/__init__.py; } | sha256sum; } # __init__.py: version
 
 # once STAMP ID FUNCTION: calls a function unless its stamp in $venv equals the output of ID.
 once() {

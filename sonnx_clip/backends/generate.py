@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from sonnx_clip import __version__
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.c_reference import kernel_theories, render_c
 from sonnx_clip.backends.canaries import render_canaries
@@ -157,9 +158,10 @@ def render_all(spec: Spec) -> Generated:
 
 
 def _manifest(spec: Spec, files: Files) -> str:
-    """Of what the files are rendered, and the SHA-256 of each: no other file repeats a digest."""
+    """By and of what the files are rendered, and the SHA-256 of each: no other file repeats these."""
     document = {
         "about": header_lines(spec),
+        "tool": f"sonnx-clip {__version__}",
         "source": {"file": spec.file, "sha256": spec.digest},
         "files": {path: digest_of(files[path]) for path in sorted(files)},
     }

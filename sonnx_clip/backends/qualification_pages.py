@@ -6,11 +6,14 @@ import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.templating import header_lines, template
+from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.kit import PATH, load_kit
 from sonnx_clip.qualification.runtime_records import read_runtime_records, types_in_words
 from sonnx_clip.qualification.tried import TOOLS, tried_versions
+from sonnx_clip.root.files import digest_of
 
 if TYPE_CHECKING:
     from sonnx_clip.qualification.kit import Kit, Node
@@ -49,6 +52,7 @@ def render_qualification(spec: Spec) -> dict[str, str]:
         "spec": spec,
         "kit": kit,
         "records": read_runtime_records(),
+        "oracle_sha256": digest_of(render_numpy(spec)[ORACLE_FILE]),
         "context_records": read_context_records(),
         "types_in_words": types_in_words,
         "types": [etype.id for etype in spec.element_types if etype.numpy is not None],

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.report_text import grouped, notes, reading_groups
 from sonnx_clip.conform.verdict_table import Verdict
-from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.installed import processor
@@ -103,12 +102,15 @@ class RuntimeRecord(Stored):
     remarks: tuple[str, ...]
     reproduce: str | None
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the results were compared with what the oracle or the specification gives now."""
+    def is_current(self, oracle_sha256: str) -> bool:
+        """Whether the results were compared with what this oracle, or the specification, gives now.
+
+        Args:
+            oracle_sha256: of generated/numpy/clip_oracle.py, as it is or is about to be written.
+        """
         if self.oracle_sha256 is None:
             return self.spec_sha256 == specification(self.operator).digest
-        return self.oracle_sha256 == digest_of_file(repo_file(ORACLE_FILE))
+        return self.oracle_sha256 == oracle_sha256
 
     @property
     def problems(self) -> tuple[Behaviour, ...]:

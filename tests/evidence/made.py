@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sonnx_clip import __version__
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_all, render_theories
 from sonnx_clip.backends.generate import write as write_files
@@ -62,7 +63,7 @@ def write_other(build, name):
     write_files(theories, build / name, alone=False)
     whole = proofs() | {
         "about": {
-            "tool": "sonnx-clip 0.1.0",
+            "tool": f"sonnx-clip {__version__}",
             "spec_digest": spec.digest,
             "files": theory_digests(build / name),
         },
@@ -86,7 +87,11 @@ def _proofs():
         (kind, *rest.split(": ", 1)) for kind, _, rest in rows
     ]  # what the tasks take for granted
     return json.dumps({
-        "about": {"tool": "sonnx-clip 0.1.0", "spec_digest": load_spec().digest, "files": theory_digests()},
+        "about": {
+            "tool": f"sonnx-clip {__version__}",
+            "spec_digest": load_spec().digest,
+            "files": theory_digests(),
+        },
         "tools": TOOLS,
         "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},
         "outcomes": [{"id": o.id, "replies": replies(o.kind, n)} for n, o in enumerate(obligations)],
@@ -180,7 +185,7 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
             TypeReport(type=type_id, verdict=verdict, compared=10 * len(ids), classes=classes)
         )
     whole = {
-        "tool": "sonnx-clip 0.1.0", "spec_sha256": spec.digest, "runtime": runtime,
+        "tool": f"sonnx-clip {__version__}", "spec_sha256": spec.digest, "runtime": runtime,
         "runtime_version": installed_version(runtime) or f"{runtime} 1.0",
         "code_sha256": code_digest(runtime), "python": "3.11.2",
         "numpy": np.__version__, "machine": "x86_64", "policy": "default", "seconds": 1.0,
