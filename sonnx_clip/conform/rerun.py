@@ -5,13 +5,12 @@ The process that runs them reads no specification and no report.
 
 from __future__ import annotations
 
-import os
-import signal
-import time
+import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.runtimes.board import OPENS
 from sonnx_clip.runtimes.runtime import Limits
 from sonnx_clip.runtimes.words import printable, words_of
@@ -137,7 +136,7 @@ def _run(
     shown: list[Shown] = []
     with suppress(_StuckError):
         for lines in every:
-            outcome = _first(board, lines, limits, preload=preload)
+            outcome = _first(lines, limits, preload=preload)
             shown.append(outcome)
     return {"word": "shown", "shown": shown}, None
 
@@ -151,49 +150,34 @@ def _imports(every: Iterable[Lines]) -> list[str]:
     return list(imports)
 
 
-def _first(board: Board, lines: Lines, limits: Limits, *, preload: bool) -> Shown:
+def _first(lines: Lines, limits: Limits, *, preload: bool) -> Shown:
     words = ""
     may_stick = preload and not lines.hangs
     seconds = _FORKED if may_stick else lines.seconds(limits)
     for number, (line, entry) in enumerate(lines.lines):
-        shows, words = _forked(board, lines, line, entry, seconds, may_stick=may_stick)
+        shows, words = _forked(lines, line, entry, seconds, may_stick=may_stick)
         if shows:
             return number, ""
     return None, words
 
 
 def _forked(
-    board: Board, lines: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
+    lines: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
 ) -> tuple[bool, str]:
-    """The answer of `_try` in a fork of this process, as a note on the board."""
-    board.begin(OPENS)
-    pid = os.fork()
-    if pid == 0:
-        with suppress(BaseException):
-            os.setpgid(0, 0)
-            board.note(tried=_try(lines, line, entry))
-        os._exit(0)
-    end = time.monotonic() + seconds
-    pause = 0.001
-    status = None
-    while status is None and time.monotonic() < end:
-        done, raw = os.waitpid(pid, os.WNOHANG)
-        status = os.waitstatus_to_exitcode(raw) if done else None
-        if not done:
-            time.sleep(pause)
-            pause = min(0.02, pause * 1.5)
-    with suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
-    if status is None:
-        os.waitpid(pid, 0)
-        if may_stick:
-            raise _StuckError
+    """The answer of `_try` in a fork of this process; _StuckError if there is none in time."""
+    outcome = run_isolated(_encoded_try, lines, line, entry, seconds=seconds, memory=None)
+    if outcome.timed_out and may_stick:
+        raise _StuckError
+    if outcome.timed_out:
         return lines.kind == "crashed", f"it was still running after {seconds:g} s"
-    note = next(board.notes("tried"), None)
-    if note:
-        shows, words = note["tried"]
-        return shows, words
-    return lines.kind == "crashed", f"it ended with status {status}"
+    if outcome.failure is not None:
+        return lines.kind == "crashed", outcome.failure
+    shows, words = json.loads(outcome.result)
+    return shows, words
+
+
+def _encoded_try(lines: Lines, line: str, entry: int | None) -> bytes:
+    return json.dumps(_try(lines, line, entry)).encode()
 
 
 def _try(lines: Lines, line: str, entry: int | None) -> tuple[bool, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-
 from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.root.stored import Stored
 
+_SECONDS = 60.0
 _COMMANDS = (
     ("rev-parse", "--short=12", "HEAD"),
     ("show", "--no-patch", "--format=%cs", "HEAD"),
@@ -26,18 +26,10 @@ def read_checkout() -> Checkout | None:
     """The checkout that this package belongs to; None where git can read none."""
     answers = []
     for arguments in _COMMANDS:
-        try:
-            done = subprocess.run(
-                ["git", *arguments],
-                cwd=repo_root(),
-                capture_output=True,
-                text=True,
-                check=True,
-                timeout=60,
-            )
-        except (OSError, subprocess.SubprocessError):
+        done = run_limited(["git", *arguments], _SECONDS, folder=repo_root())
+        if done.status != 0:  # no git, no repository, or it took too long
             return None
-        answers.append(done.stdout.rstrip("\n"))
+        answers.append(done.text.rstrip("\n"))
     commit, date, status = answers
     # A line of the status has two letters and a space before the name.
     return Checkout(

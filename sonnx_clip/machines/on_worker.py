@@ -19,6 +19,7 @@ import traceback
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.processes import how_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -104,8 +105,7 @@ def call_in_process(
         wrote.seek(0)
         output = wrote.read().decode("utf-8", "replace").strip()
         last_line = output.rpartition("\n")[2][-_SHOWN:]
-        how = f"with status {status}" if status > 0 else f"by {signal.Signals(-status).name}"
-        message = f"a process of {sys.executable} ended {how}"
+        message = f"a process of {sys.executable} ended: {how_ended(status)}"
         if last_line:
             message += f": {last_line}"
         raise FarProcessEndedError(message)

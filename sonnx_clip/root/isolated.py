@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import multiprocessing
 import os
 import resource
 import signal
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from multiprocessing import Pipe
+from typing import TYPE_CHECKING, NoReturn
 
 import psutil
+
+from sonnx_clip.root.processes import (
+    end_with_parent,
+    exit_status,
+    how_ended,
+    kill_group,
+    lead_group,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,63 +28,67 @@ if TYPE_CHECKING:
 
 
 _MEMORY = 8 << 30  # beyond what this process has already: room for a model and for a runtime
-_DONE, _RAISED = b"0", b"1"
+_ENDING = 5.0  # seconds in which a process that has closed its pipe has to end
+_RETURNED, _RAISED = b"0", b"1"
 
 
 @dataclass(frozen=True)
 class IsolatedOutcome:
-    """The bytes that the work returned, or its failure."""
+    """The bytes that the work returned, or its failure; and whether that is that its time was up."""
 
     result: bytes
     failure: str | None = None
+    timed_out: bool = False
 
 
 def run_isolated(
     work: Callable[..., bytes],
     *arguments: object,
     seconds: float,
-    memory: int = _MEMORY,
+    memory: int | None = _MEMORY,
     each_second: Callable[[float], None] | None = None,
 ) -> IsolatedOutcome:
-    """Run a function in a separate process, forked so that its imports are loaded.
+    """Run a function in a fork of this process, which has its imports; nothing that it starts is left.
 
     What it prints is dropped.
 
     Args:
-        work: a function of a module; an exception is returned as its name and text.
-        arguments: its arguments.
-        seconds: it is killed after this time.
-        memory: the bytes that it may use beyond those of this process.
+        work: an exception that it raises is returned as its name and text.
+        arguments: of `work`.
+        seconds: by the clock, after which it is killed.
+        memory: the bytes that it may use beyond those of this process; None for no limit of memory, nor of
+            processor time.
         each_second: called with the seconds so far, while it runs.
     """
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_child, args=(sender, work, arguments, seconds, memory), daemon=True
-    )
-    process.start()
+    receiver, sender = Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        receiver.close()
+        _serve(sender, work, arguments, seconds, memory)
+    lead_group(child)
     sender.close()
     try:
         if not _answers(receiver, seconds, each_second):
-            return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s")
+            return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s", timed_out=True)
         try:
-            done, answer = receiver.recv_bytes() == _DONE, receiver.recv_bytes()
+            has_returned = receiver.recv_bytes() == _RETURNED
+            answer = receiver.recv_bytes()
         except (EOFError, OSError):
-            process.join(5)
-            return IsolatedOutcome(b"", f"its process ended with status {process.exitcode}")
+            return IsolatedOutcome(b"", f"its process ended: {how_ended(_wait_for(child))}")
     finally:
-        process.kill()
-        process.join()
         receiver.close()
-    return (
-        IsolatedOutcome(answer) if done else IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
-    )
+        kill_group(child)
+        with contextlib.suppress(ChildProcessError):  # it was waited for above
+            os.waitpid(child, 0)
+    if has_returned:
+        return IsolatedOutcome(answer)
+    return IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
 
 
 def _answers(
     receiver: Connection, seconds: float, each_second: Callable[[float], None] | None
 ) -> bool:
-    """Wait for an answer; whether there is one within the time."""
+    """Wait for an answer, or the end of the process; whether there is one within the time."""
     begun = time.monotonic()
     while (left := begun + seconds - time.monotonic()) > 0:
         if receiver.poll(min(left, 1.0)):
@@ -86,30 +98,45 @@ def _answers(
     return False
 
 
-def _child(
+def _wait_for(child: int) -> int:
+    """The exit status of a process that has closed its pipe, and has a moment left to end by itself."""
+    deadline = time.monotonic() + _ENDING
+    while (status := exit_status(child)) is None:
+        if time.monotonic() > deadline:
+            kill_group(child)
+        time.sleep(0.001)
+    return status
+
+
+def _serve(
     sender: Connection,
     work: Callable[..., bytes],
     arguments: tuple[object, ...],
     seconds: float,
-    memory: int,
-) -> None:
-    faulthandler.disable()  # the parent reports how this process dies
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the parent is interrupted too, and kills this process
-    _limit(seconds, memory)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nowhere, stream)
+    memory: int | None,
+) -> NoReturn:
+    """Main function of the child process: send what the work returns or raises."""
     try:
-        kind, answer = _DONE, work(*arguments)
-    except BaseException as error:  # noqa: BLE001  # the parent reports it
-        kind, answer = _RAISED, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
-    sender.send_bytes(kind)
-    sender.send_bytes(answer)
-    sender.close()
-    os._exit(0)  # nothing of the parent's is to be flushed or ended twice
+        lead_group()
+        end_with_parent()
+        faulthandler.disable()  # the parent reports how this process ends
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # An interrupt reaches the parent too, which kills this process.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if memory is not None:
+            _limit(seconds, memory)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        try:
+            kind, answer = _RETURNED, work(*arguments)
+        except BaseException as error:  # noqa: BLE001  # the parent reports it
+            text = f"{type(error).__name__}: {error}"
+            kind, answer = _RAISED, text.encode("utf-8", "replace")
+        sender.send_bytes(kind)
+        sender.send_bytes(answer)
+    finally:
+        os._exit(0)  # nothing of the parent's is to be flushed or ended twice
 
 
 def _limit(seconds: float, memory: int) -> None:

@@ -6,10 +6,8 @@ processes.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.processes import kill_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,11 +49,11 @@ class Running:
         with self._lock:
             self._groups.add(group)
         if self.stopped:
-            _kill_group(group)
+            kill_group(group)
 
     def remove(self, group: int) -> None:
         """Remove a program that has ended, and end the processes that it left behind."""
-        _kill_group(group)
+        kill_group(group)
         with self._lock:
             self._groups.discard(group)
 
@@ -64,7 +63,7 @@ class Running:
             self.stopped = True
             groups = list(self._groups)
         for group in groups:
-            _kill_group(group)
+            kill_group(group)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def run_limited(
 
         def kill() -> None:
             killed.set()
-            _kill_group(process.pid)
+            kill_group(process.pid)
 
         timer = threading.Timer(seconds or 0, kill)
         if seconds is not None:
@@ -144,7 +143,7 @@ def run_limited(
         try:
             _, raw, usage = os.wait4(process.pid, 0)
         except BaseException:
-            _kill_group(process.pid)
+            kill_group(process.pid)
             process.wait()
             raise
         finally:
@@ -192,8 +191,3 @@ def _limited_by_shell(
         return [*command]
     script = "; ".join([*limits, 'exec "$@"'])
     return ["sh", "-c", script, "sh", *command]
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended already
-        os.killpg(pid, signal.SIGKILL)

@@ -18,12 +18,13 @@ import onnx
 from onnx import numpy_helper
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.processes import how_ended
 from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, split_name
 from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.program import Refused
-from sonnx_clip.runtimes.words import how_ended, printable
+from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,9 +154,9 @@ class FileProgram:
         # A program that writes too much may end in any way: by the signal, with a status, or with status 0.
         _require_little(done, places["out"])
         if done.status < 0:
-            raise EndedError(how_ended(-done.status))
+            raise EndedError(how_ended(done.status))
         if done.status in _OF_A_SHELL:
-            signal_name = how_ended(_OF_A_SHELL[done.status])
+            signal_name = how_ended(-_OF_A_SHELL[done.status])
             raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
         if done.status:
             lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]

@@ -20,6 +20,7 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.processes import exit_status, how_ended
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import EndedError
 from sonnx_clip.runtimes.find_runtime import MISSING_HELLO, command_words, quoted, split_name
@@ -37,7 +38,7 @@ from sonnx_clip.runtimes.frames import (
     write_request,
 )
 from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
-from sonnx_clip.runtimes.words import how_ended, printable
+from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,8 +205,8 @@ class Program:
         closed = f"it closed its output without ending{before}"
         self._note(closed)
         while time.monotonic() < deadline:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
+            status = exit_status(self.pid)
+            if status is not None:
                 self.pid = 0
                 return how_ended(status) + before
             time.sleep(0.002)

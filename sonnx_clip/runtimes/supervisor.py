@@ -8,7 +8,6 @@ runtime dies, hangs or is done, and when the checker has ended.
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import shutil
@@ -23,9 +22,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 
+from sonnx_clip.root.processes import (
+    adopt_orphans,
+    end_with_parent,
+    exit_status,
+    how_ended,
+    kill_group,
+)
 from sonnx_clip.runtimes.board import IMPORTS, Board
 from sonnx_clip.runtimes.calls import Died, EndedError
-from sonnx_clip.runtimes.words import how_ended, printable
+from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +42,6 @@ if TYPE_CHECKING:
     Handle = Callable[[Any, Board], None]
     Program = Callable[..., tuple[dict[str, Any], Handle | None]]
 
-_DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
 _PIPE = 1 << 16  # bytes that a pipe holds
 _READS = 16  # of a pipe at once: a runtime may fill it as fast as it is read
@@ -63,7 +68,7 @@ def supervise(
     """
     with suppress(OSError):
         os.setsid()
-    _prctl(_ADOPT_ORPHANS)
+    adopt_orphans()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     board = Board(recv_handle(connection))
@@ -165,8 +170,7 @@ class _Supervisor:
         """Kill the process of the runtime and all its descendants."""
         if self._pid is None:
             return
-        with suppress(OSError):
-            os.killpg(self._pid, signal.SIGKILL)
+        kill_group(self._pid)
         end = time.monotonic() + _KILLING
         while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
             for process in left:
@@ -197,8 +201,8 @@ class _Supervisor:
                 return self._died(f"it printed more than {_MOST_PRINTED:,} bytes in one call")
             if self._connection.poll():
                 raise EOFError  # the checker sends nothing meanwhile: it has ended
-            pid, status = os.waitpid(self._pid, os.WNOHANG)
-            if pid:
+            status = exit_status(self._pid)
+            if status is not None:
                 return self._died(board.last_words() or how_ended(status))
             if board.call != call:
                 call = board.call
@@ -245,7 +249,7 @@ class _Supervisor:
         try:
             with suppress(OSError):
                 os.setsid()
-            _prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+            end_with_parent()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             for source, target in zip(
@@ -290,8 +294,3 @@ def _telling_line(seen: bytes) -> str:
     text = seen.decode("utf-8", "replace")
     first, last = text.split("\n")[0], text.rstrip().rpartition("\n")[2]
     return printable(last if first.startswith("Traceback (most recent call last)") else first)
-
-
-def _prctl(option: int, value: int = 1) -> None:
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-
 _LONGEST = 600
 
 
@@ -29,12 +26,3 @@ def words_of(error: BaseException) -> str:
     except BaseException as other:  # noqa: BLE001 - the code of a runtime
         return f"{name} (its text is not available: {type(other).__name__})"
     return f"{name}: {' '.join(printable(text).split())}" if text else name
-
-
-def how_ended(status: int) -> str:
-    """The end of a process in words, from the status of wait(2)."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        known = {one.value: one.name for one in signal.Signals}
-        return f"killed by {known.get(number, f'signal {number}')}"
-    return f"exited with status {os.WEXITSTATUS(status)}"

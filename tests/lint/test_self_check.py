@@ -122,4 +122,4 @@ def test_number_of_rounds_of_a_loop_stays_small(tmp_path: Path) -> None:
 
 def test_crash_of_the_runtime_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onnxruntime.InferenceSession", lambda *_, **__: os.abort())
-    assert checked(tmp_path, chain("2.0")).what == "its process ended with status -6"
+    assert checked(tmp_path, chain("2.0")).what == "its process ended: killed by SIGABRT"
