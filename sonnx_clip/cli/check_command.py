@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ from sonnx_clip.spec.operators import part_missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import Any, Literal
+    from typing import Literal
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.units import CheckOptions
@@ -72,80 +72,66 @@ def contexts_of(names: str, operator: str) -> tuple[Context, ...]:
     return chosen_contexts([] if names == "all" else names.split(","))
 
 
-def check_runtime(
-    options: CheckOptions,
-    *,
-    form: Literal["text", "json", "junit"] = "text",
-    output: Path | None = None,
-    brief: bool = False,
-    repro: Path | None = None,
-    jobs: int | None = None,
-    build: Path | None = None,
-    again: bool = False,
-    journal: Path | None = None,
-    scheduler: str | None = None,
-) -> int:
+@dataclass(frozen=True)
+class Destination:
+    """Where the report goes, and how: the options of the group Output."""
+
+    form: Literal["text", "json", "junit"] = "text"
+    output: Path | None = None
+    repro: Path | None = None
+    brief: bool = False
+
+    def prepared(self) -> Destination:
+        """With standard output as the absence of a file; UserError if a file cannot be written."""
+        target = self
+        if is_standard_output(self.output):
+            target = replace(self, output=None, form="json" if self.form == "text" else self.form)
+        for file in (target.output, target.repro):
+            if file is not None:
+                check_target(file)
+                require_folder_of(file)
+        return target
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what a campaign is run: processes, and what keeps its results.
+
+    `build` is the folder of kept verdicts, `journal` a file from which an ended run resumes, `scheduler`
+    the address of Dask workers, which judge in the place of this machine.
+    """
+
+    jobs: int | None = None
+    build: Path | None = None
+    journal: Path | None = None
+    scheduler: str | None = None
+    again: bool = False
+
+    @property
+    def processes(self) -> int:
+        """How many units are judged at once here."""
+        return self.jobs or os.cpu_count() or 1
+
+
+def check_runtime(options: CheckOptions, destination: Destination, means: Means) -> int:
     """Judge a runtime, print the report, and write it to the files that the options name.
 
     Returns 130 after an interrupt, when the report covers the calls made so far; else 2 if the machine lacks
     what the runtime needs, 1 if the run failed, 0 if it passed. UserError for an unknown runtime or type, a
     missing package, a file that cannot be written, and unreachable or different workers.
     """
-    if is_standard_output(output):
-        form, output = "json" if form == "text" else form, None
-    for file in (output, repro, journal):  # before the run, which may take hours
-        if file is not None:
-            check_target(file)
-            require_folder_of(file)
-    if journal is not None:
-        UnitStore(journal).close()
-    sys.path.insert(
-        0, ""
-    )  # module:function is looked up from where the command runs, as by `python -m`
+    # All files are tried before the run, which may take hours.
+    destination = destination.prepared()
+    if means.journal is not None:
+        check_target(means.journal)
+        require_folder_of(means.journal)
+        UnitStore(means.journal).close()
+    sys.path.insert(0, "")  # module:function is looked up where the command runs, as by `python -m`
     module_of(options.runtime)
-    interrupted, at_once = False, jobs or os.cpu_count() or 1
-    with ExitStack() as left_open:
-        version = version_of(options) if journal or scheduler else ""
-        judge = None
-        if scheduler is not None:
-            options.of.require_name()
-            from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
-
-            workers = DaskWorkers(scheduler, VARIABLES, variables())
-            left_open.callback(workers.stop)
-            judge = RemoteJudge(workers, options.runtime, version, options.of)
-        store = _store(
-            options, journal, None if build is None or scheduler else build / CACHE, version
-        )
-        if store is not None:
-            left_open.callback(store.close)
-            options = replace(options, identity=store.identity)
-        known = _plan(
-            options, store, version, counted(at_once, "job") if judge is None else judge.name
-        )
-        units, types = len(options.every_unit), len(options.units)
-        unit, rate = ("element types", None) if units == types else ("units", known)
-        label = (
-            f"{options.runtime} against {options.of.dialect}"
-            if options.of.dialect
-            else options.runtime
-        )
-        show = left_open.enter_context(progress(label, units, unit, Console(stderr=True), rate))
-        try:
-            report = run_campaign(
-                options,
-                jobs=at_once,
-                again=again,
-                store=store,
-                judge=judge,
-                on_progress=show,
-                on_pace=_pace,
-            )
-        except InterruptedCampaignError as error:
-            report, interrupted = error.report, True
-    _write(report, form, output=output, brief=brief, repro=repro, spec=options.of.spec)
+    report, interrupted = _judged(options, means)
+    _write(report, destination, options.of.spec)
     if interrupted:
-        goes_on = "" if journal is None else "; repeat the command to resume"
+        goes_on = "" if means.journal is None else "; repeat the command to resume"
         print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
         return INTERRUPTED
     for etype, words in report.environment.items():
@@ -155,8 +141,53 @@ def check_runtime(
     return 2 if report.environment else int(report.failed)
 
 
+def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
+    """The report of a campaign, and whether an interrupt ended it."""
+    with ExitStack() as left_open:
+        version = version_of(options) if means.journal or means.scheduler else ""
+        judge = None
+        where = counted(means.processes, "job")
+        if means.scheduler is not None:
+            options.of.require_name()
+            from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
+
+            workers = DaskWorkers(means.scheduler, VARIABLES, variables())
+            left_open.callback(workers.stop)
+            judge = RemoteJudge(workers, options.runtime, version, options.of)
+            where = judge.name
+        store = _store(options, means, version)
+        if store is not None:
+            left_open.callback(store.close)
+            options = replace(options, identity=store.identity)
+        number_known = _plan(options, store, version, where)
+        # Where each type is one unit, types are counted; units in the journal do not count for the rate.
+        number_of_units = len(options.every_unit)
+        are_types = number_of_units == len(options.units)
+        unit = "element types" if are_types else "units"
+        rate = None if are_types else number_known
+        label = options.runtime
+        if options.of.dialect:
+            label += f" against {options.of.dialect}"
+        show = left_open.enter_context(
+            progress(label, number_of_units, unit, Console(stderr=True), rate)
+        )
+        try:
+            report = run_campaign(
+                options,
+                jobs=means.processes,
+                again=means.again,
+                store=store,
+                judge=judge,
+                on_progress=show,
+                on_pace=_pace,
+            )
+        except InterruptedCampaignError as error:
+            return error.report, True
+    return report, False
+
+
 def check_against(
-    options: CheckOptions, dialects: Sequence[str], *, build: Path | None, **printed: Any
+    options: CheckOptions, dialects: Sequence[str], destination: Destination, means: Means
 ) -> int:
     """Compare a runtime, or those of `OF_MODELS`, with dialects: versions of ONNX's Clip, or a SONNX edition.
 
@@ -168,35 +199,38 @@ def check_against(
 
     if not options.of.spec.dialects:
         raise part_missing(options.of.spec, "dialects")
-    ids = [id_ for name in dialects for id_ in (versions_of_onnx() if name == "onnx" else [name])]
-    operators = [dialect_operator(options.of, id_) for id_ in dict.fromkeys(ids)]
+    ids: dict[str, None] = {}  # each once, in the order of the command line
+    for name in dialects:
+        ids.update(dict.fromkeys(versions_of_onnx() if name == "onnx" else [name]))
+    operators = [dialect_operator(options.of, id_) for id_ in ids]
     taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
     if not taking:
         machine_types(options.types, operators[0])
-    if build is not None:
-        make_folder(build / DIALECTS)
-    status = 0
+    if means.build is not None:
+        make_folder(means.build / DIALECTS)
+    highest = 0
     for runtime, of in product([options.runtime] if options.runtime else OF_MODELS, taking):
         types = [id_ for id_ in options.types if id_ in of.element_types]
         chosen = replace(options, runtime=runtime, types=types, of=of)
-        name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-        output = None if build is None else build / DIALECTS / name
-        status = max(status, check_runtime(chosen, output=output, build=build, **printed))
+        stored = destination
+        if means.build is not None:
+            name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
+            stored = replace(destination, output=means.build / DIALECTS / name)
+        status = check_runtime(chosen, stored, means)
+        highest = max(highest, status)
         if status == INTERRUPTED:
             break
-    return status
+    return highest
 
 
-def _store(
-    options: CheckOptions, journal: Path | None, cache: Path | None, version: str
-) -> UnitStore | None:
-    """The journal, or the cache if the runtime and the options allow one."""
-    if journal is not None:
-        return UnitStore(journal, identity(options.runtime, version, options.of), _warn)
-    if cache is None:
+def _store(options: CheckOptions, means: Means, version: str) -> UnitStore | None:
+    """The journal, or the verdicts in the build folder if the runtime and the options allow keeping them."""
+    if means.journal is not None:
+        return UnitStore(means.journal, identity(options.runtime, version, options.of), _warn)
+    if means.build is None or means.scheduler is not None:
         return None
     key = cache_identity(options.runtime, options.of)
-    return None if key is None else UnitStore(cache, key, _warn, is_cache=True)
+    return None if key is None else UnitStore(means.build / CACHE, key, _warn, is_cache=True)
 
 
 def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: str) -> int:
@@ -212,10 +246,9 @@ def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: s
     return known
 
 
-def _write(
-    report: Report, form: str, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
-) -> None:
-    """Print the report and write the files; the arguments are those of `check_runtime`."""
+def _write(report: Report, destination: Destination, spec: Spec) -> None:
+    """Print the report and write the files."""
+    form, output, repro = destination.form, destination.output, destination.repro
     text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
@@ -226,7 +259,7 @@ def _write(
         if output is None or form == "json":
             sys.stdout.write(text)
         print(last, file=sys.stderr)
-    elif brief:
+    elif destination.brief:
         print(last)
     else:
         print_report(report, Console(), spec, None if repro is None else str(repro))

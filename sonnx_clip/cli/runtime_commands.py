@@ -1,11 +1,10 @@
 """The commands on runtimes: `check`, and `export` of test vectors."""
 
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -29,6 +28,7 @@ from sonnx_clip.runtimes.runtime import CALL, START, Limits
 
 if TYPE_CHECKING:
     from sonnx_clip.cli.settings import Settings
+    from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 
 _OF = "Runtime (one of these)"
 
@@ -119,57 +119,48 @@ def check(
 ) -> None:
     """Judge a runtime: a verdict for each class of inputs and element type."""
     from sonnx_clip.cli import check_command
+    from sonnx_clip.cli.settings import settings
+    from sonnx_clip.conform.units import CheckOptions
+    from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 
-    changed = level != "quick" or forms != "default"
+    named = RuntimeOptions(runtime, exec, endian, stdio, so, abi, onnx, onnx_cmd, optimiser)
+    limits = Limits(limit, start_limit)
+    asks_more = level != "quick" or forms != "default"
     if against:
-        others = (
-            exec, so, require, output, repro, journal, scheduler, few_calls, optimiser, contexts,
-        )  # fmt: skip
-        if any(others) or changed or format == "junit":
+        others = (exec, so, require, output, repro, journal, scheduler, optimiser, contexts)
+        if any(others) or asks_more or few_calls or format == "junit":
             raise UserError(
                 "--against allows --runtime, --onnx, --onnx-cmd, --dtype, --policy, --limit, --brief, --json,"
                 " --build, --jobs and --again only",
                 todo="remove the other options; --build DIR writes the reports to DIR/dialects",
             )
-    from sonnx_clip.cli.settings import settings
-    from sonnx_clip.conform.units import CheckOptions
-    from sonnx_clip.runtimes.find_runtime import optimised_name, runtime_of
-
     usual = settings()
-    is_named = any((runtime, exec, so, onnx, onnx_cmd))
-    if optimiser is not None:
-        names = [optimised_name(optimiser, runtime, exec, so, onnx, onnx_cmd)]
-    elif is_named or not (against or usual.runtimes):
-        names = [
-            runtime_of(
-                runtime=runtime, exec=exec, endian=endian, stdio=stdio, so=so, abi=abi, onnx=onnx,
-                onnx_cmd=onnx_cmd,
-            )
-        ]  # fmt: skip
-    else:
-        one_report = bool(output or repro or journal or format != "text")
-        names = _usual_runtimes(usual, against=bool(against), one_report=one_report)
+    one_report = bool(output or repro or journal or format != "text")
+    runtimes = _runtimes(named, usual, against=bool(against), one_report=one_report)
     if model is not None:
-        from sonnx_clip.cli.model_commands import shapes_of
-        from sonnx_clip.cli.own_model_command import check_own_model
-
-        if changed or dtype or require or against or contexts or journal or scheduler or build:
+        if dtype or require or against or contexts or journal or scheduler or build or asks_more:
             todo = (
                 "remove the other options; --runtime, --optimiser, --input-shape and --repro remain"
             )
             raise UserError("--model judges the windows of one model", todo=todo)
-        shapes = shapes_of(input_shape or [])
-        limits = Limits(limit, start_limit)
-        as_json = format == "json"
-        judge_model = partial(check_own_model, limits=limits, as_json=as_json, repro=repro)
-        statuses = [judge_model(name, model, shapes, usual.input_shapes) for name in names]
-        raise typer.Exit(max(statuses))
-    build = build or usual.build_folder
+        from sonnx_clip.cli.model_commands import shapes_of
+        from sonnx_clip.cli.own_model_command import check_own_model
+
+        judge_model = partial(
+            check_own_model,
+            model=model,
+            shapes=shapes_of(input_shape or []),
+            usual_shapes=usual.input_shapes,
+            limits=limits,
+            as_json=format == "json",
+            repro=repro,
+        )
+        raise typer.Exit(max(map(judge_model, runtimes)))
     options = CheckOptions(
-        names[0],
+        runtimes[0],
         dtype or [],
         policy,
-        Limits(limit, start_limit),
+        limits,
         require or [],
         forms,
         level,
@@ -177,44 +168,39 @@ def check(
         contexts=() if contexts is None else check_command.contexts_of(contexts, operator),
         of=check_command.operator_of(operator),
     )
-    both: dict[str, Any] = {
-        "form": format,
-        "brief": brief,
-        "build": build,
-        "jobs": jobs,
-        "again": again,
-    }
+    destination = check_command.Destination(format, output, repro, brief=brief)
+    means = check_command.Means(jobs, build or usual.build_folder, journal, scheduler, again=again)
     if against:
-        raise typer.Exit(check_command.check_against(options, against, **both))
-    both |= {"output": output, "repro": repro, "journal": journal, "scheduler": scheduler}
-    every_status = (
-        check_command.check_runtime(replace(options, runtime=name), **both) for name in names
-    )
-    status = _highest_status(every_status)
+        raise typer.Exit(check_command.check_against(options, against, destination, means))
+    highest = 0
+    for name in runtimes:
+        chosen = replace(options, runtime=name)
+        status = check_command.check_runtime(chosen, destination, means)
+        highest = max(highest, status)
+        if status == check_command.INTERRUPTED:
+            break
     if optimiser is not None and contexts is None:
         print(f"{optimiser} was asked models of one node; --contexts asks more", file=sys.stderr)
-    raise typer.Exit(status)
+    raise typer.Exit(highest)
 
 
-def _highest_status(statuses: Iterable[int]) -> int:
-    """The highest exit status of runs, of which an interrupt is the last."""
-    from sonnx_clip.cli.check_command import INTERRUPTED
+def _runtimes(
+    named: "RuntimeOptions", usual: "Settings", *, against: bool, one_report: bool
+) -> list[str]:
+    """What is judged: the runtime that the options name, or else those of the settings file.
 
-    highest = 0
-    for status in statuses:
-        highest = max(highest, status)
-        if status == INTERRUPTED:
-            break
-    return highest
+    An empty name stands for the runtimes that `--against` compares where none is named. UserError if one
+    report would have to hold several runtimes.
+    """
+    from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 
-
-def _usual_runtimes(usual: "Settings", *, against: bool, one_report: bool) -> list[str]:
-    """The runtimes of the settings file; an empty name for those that `--against` compares by default."""
-    from sonnx_clip.runtimes.find_runtime import runtime_of
-
+    if named.chosen or named.optimiser is not None:
+        return [named.name()]
     if against:
         return [""]
-    names = [runtime_of(runtime=name) for name in usual.runtimes]
+    if not usual.runtimes:
+        return [named.name()]  # the message that says how to name one
+    names = [RuntimeOptions(runtime=name).name() for name in usual.runtimes]
     if len(names) > 1 and one_report:
         todo = "name one by --runtime for a file, or for another format than text"
         raise UserError(f"{usual.file} names {len(names)} runtimes", todo=todo)

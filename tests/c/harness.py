@@ -9,8 +9,8 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.frames import TYPES
+from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 from tests.c.targets import FREESTANDING, WARNINGS, Target, c_files, call
 
 CONFORM = f"{len(TYPES)} conform"
@@ -46,7 +46,7 @@ def built(target: Target, folder: Path, *flags: str, sources: Sequence[Path] = (
 def named(target: Target, program: Path) -> str:
     """The name of the runtime that `check --exec` judges."""
     order = "big" if "big-endian" in target.name else "little"
-    return runtime_of(exec=shlex.join([*target.emulator, str(program)]), endian=order)
+    return RuntimeOptions(exec=shlex.join([*target.emulator, str(program)]), endian=order).name()
 
 
 def judged(target: Target, *flags: str, jobs: int = 2) -> str:

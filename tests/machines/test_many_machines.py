@@ -16,7 +16,7 @@ import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
 
-from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
+from sonnx_clip.cli.check_command import INTERRUPTED, Destination, Means, check_runtime
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.identity import VARIABLES, variables
@@ -108,9 +108,8 @@ def test_unit_of_a_killed_worker_is_judged_by_another(cluster, nanny, alone, tmp
         killing.start()
         status = check_runtime(
             CheckOptions(RUNTIME, TYPES, of=clip_operator()),
-            output=written,
-            brief=True,
-            scheduler=cluster.address,
+            Destination(output=written, brief=True),
+            Means(scheduler=cluster.address),
         )
         killing.join()
     assert status == 1

@@ -14,8 +14,8 @@ from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import Request
-from sonnx_clip.runtimes.find_runtime import runtime_of
 from sonnx_clip.runtimes.runtime import Limits
+from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import Due, nightly_but, require_due, require_repeated
 
@@ -29,7 +29,7 @@ def command(fault, mark):
 
 
 def named(fault, mark, *, order="little", stdio=False):
-    return runtime_of(exec=command(fault, mark), endian=order, stdio=stdio)
+    return RuntimeOptions(exec=command(fault, mark), endian=order, stdio=stdio).name()
 
 
 def judged(fault, mark, dtype="int16", *, limits=SHORT, **options):
