@@ -50,7 +50,6 @@ class ContextDeviation(Stored):
         graph: the nodes that ran, if the runtime tells.
         rewrite: the id of a rewrite of spec/rewrites.yaml that gives every result of these graphs.
         legal_when: when that rewrite is legal, exactly.
-        seen: who is known to make it.
         reproduce: Python that runs the whole graph on X, and prints the result.
     """
 
