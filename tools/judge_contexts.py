@@ -36,7 +36,7 @@ from sonnx_clip.runtimes.runtime import Limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.context_text import Found
+    from sonnx_clip.conform.context_text import LocatedDeviation
     from sonnx_clip.contexts.context_report import ContextReport
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -247,7 +247,7 @@ def _statement_page(statement: Statement, record: ContextRecord) -> str | None:
     return None
 
 
-def _first(statement: Statement, group: Sequence[Found]) -> Found | None:
+def _first(statement: Statement, group: Sequence[LocatedDeviation]) -> LocatedDeviation | None:
     for found in group:
         deviation = found.wrong
         named = (deviation.rewrite, *deviation.without)
@@ -259,7 +259,7 @@ def _first(statement: Statement, group: Sequence[Found]) -> Found | None:
     return None
 
 
-def _of_deviation(statement: Statement, found: Found, head: Sequence[str]) -> str:
+def _of_deviation(statement: Statement, found: LocatedDeviation, head: Sequence[str]) -> str:
     deviation = found.wrong
     rows = [("X", deviation.x), ("got", deviation.got), ("expected", deviation.expected)]
     rows.append(("one node at a time", deviation.one_by_one))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.context_text import verdict_counts
 from sonnx_clip.conform.operator import Operator, operator_named
-from sonnx_clip.conform.report_text import grouped, short_type, words_of
+from sonnx_clip.conform.report_text import short_type, values_by_key, verdict_words
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.conform.verdict_table import VERDICT_TABLE
 from sonnx_clip.oracle import ORACLE_FILE
@@ -98,7 +98,7 @@ def page(
         lines += ["## Other operators", ""]
         lines += _OTHERS.splitlines()
         lines.append("")
-    by_operator = grouped((record.operator, record) for record in others)
+    by_operator = values_by_key((record.operator, record) for record in others)
     for operator, of_operator in by_operator.items():
         lines += _operator_section(operator, of_operator)
     if contexts:
@@ -131,7 +131,7 @@ def _legend(records: Sequence[RuntimeRecord]) -> str:
     for record in records:
         verdicts.update(record.verdicts.values())
     signs = [
-        f"`{row.sign}` {words_of(verdict)}"
+        f"`{row.sign}` {verdict_words(verdict)}"
         for verdict, row in VERDICT_TABLE.items()
         if verdict in verdicts
     ]
@@ -219,7 +219,7 @@ def _judged(record: RuntimeRecord) -> str:
 def _behaviours(record: RuntimeRecord) -> Iterator[tuple[str, str, str]]:
     """Verdict, types and behaviours, alike ones in one line."""
     types = list(record.verdicts)
-    rows = grouped(
+    rows = values_by_key(
         ((one.verdict, types_in_words(one.types, types)), str(one)) for one in record.behaviours
     )
     for (verdict, where), texts in rows.items():

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sonnx_clip.cli.options import CLIP
 from sonnx_clip.cli.prove_command import load_checked
-from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, version_of
+from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, runtime_version
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
 from sonnx_clip.conform.operator import (
@@ -22,7 +22,12 @@ from sonnx_clip.conform.operator import (
     machine_types,
 )
 from sonnx_clip.conform.report_formats import to_junit
-from sonnx_clip.conform.report_text import closing_lines, print_report, reproducers, summary
+from sonnx_clip.conform.report_text import (
+    print_report,
+    report_closing_lines,
+    report_summary,
+    reproducers,
+)
 from sonnx_clip.conform.unit_store import CACHE, UnitStore
 from sonnx_clip.oracle.evaluated import evaluated_oracle
 from sonnx_clip.root.errors import UserError
@@ -144,7 +149,7 @@ def check_runtime(options: CheckOptions, destination: Destination, means: Means)
 def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
     """The report of a campaign, and whether an interrupt ended it."""
     with ExitStack() as left_open:
-        version = version_of(options) if means.journal or means.scheduler else ""
+        version = runtime_version(options) if means.journal or means.scheduler else ""
         judge = None
         where = counted(means.processes, "job")
         if means.scheduler is not None:
@@ -254,7 +259,7 @@ def _write(report: Report, destination: Destination, spec: Spec) -> None:
         write_whole(output, text)
     if repro is not None:
         write_whole(repro, reproducers(report))
-    last = "\n".join([summary(report), *closing_lines(report)])
+    last = "\n".join([report_summary(report), *report_closing_lines(report)])
     if form != "text":
         if output is None or form == "json":
             sys.stdout.write(text)

@@ -16,9 +16,9 @@ from sonnx_clip.cli.options import (
     Operator,
     Type,
     X,
-    hidden,
+    hidden_option,
     option,
-    show,
+    print_value,
 )
 from sonnx_clip.root.errors import UserError
 
@@ -45,7 +45,7 @@ def explain(
     min: Annotated[str | None, NUMBER] = None,
     max: Annotated[str | None, NUMBER] = None,
     operator: Operator = CLIP,
-    operand: Annotated[list[str] | None, hidden("", "NAME=NUMBER")] = None,
+    operand: Annotated[list[str] | None, hidden_option("", "NAME=NUMBER")] = None,
     format: Format = "text",
     build: Build = BUILD,
 ) -> None:
@@ -66,7 +66,7 @@ def explain(
     given |= dict(pair.split("=", 1) for pair in operand or [])
     texts = _operands(spec, given)
     told = explain_call(spec, dtype, *texts, status_of=partial(known, build))
-    show(told, explanation_text, format)
+    print_value(told, explanation_text, format)
 
 
 def _type_and_operator(words: list[str], operator: str) -> tuple[str, str]:
@@ -108,7 +108,7 @@ def readings(
     spec = specification(operator)
     if not spec.readings:
         raise part_missing(spec, "readings")
-    show(matrix(spec, spec.element_type(dtype)), matrix_text, format)
+    print_value(matrix(spec, spec.element_type(dtype)), matrix_text, format)
 
 
 def dialects(format: Format = "text") -> None:
@@ -116,7 +116,7 @@ def dialects(format: Format = "text") -> None:
     from sonnx_clip.explain.dialects_table import dialect_table, table_text
     from sonnx_clip.spec import load_spec
 
-    show(dialect_table(load_spec()), table_text, format)
+    print_value(dialect_table(load_spec()), table_text, format)
 
 
 def dialect(
@@ -136,7 +136,7 @@ def dialect(
     from sonnx_clip.spec import load_spec
 
     found = apply(load_spec(), id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    show(found, applied_text, format)
+    print_value(found, applied_text, format)
 
 
 def findings(
@@ -192,7 +192,7 @@ def rewrites(
         str | None, option("", "Decide another rewrite: this term ...", INPUT, value="TERM")
     ] = None,
     after: Annotated[str | None, option("", "... becomes this one.", INPUT, value="TERM")] = None,
-    operand: Annotated[list[str] | None, hidden("", "NAME=NUMBER")] = None,
+    operand: Annotated[list[str] | None, hidden_option("", "NAME=NUMBER")] = None,
     format: Format = "text",
     build: Build = BUILD,
 ) -> None:
@@ -233,7 +233,7 @@ def _decide_terms(
     decision = decision.model_copy(
         update={"suffice": proof.status, "provers": proof.provers, "reason": proof.reason}
     )
-    show(decision, decision_text, format)
+    print_value(decision, decision_text, format)
     if not decision.is_legal:
         raise typer.Exit(1)
 
@@ -256,7 +256,7 @@ def _decide_known(
     if of_type and rewrite.covers(type_id, given):
         is_proved = all(condition.status == "proved" for condition in of_type)
         found = found.model_copy(update={"suffice": "proved" if is_proved else "stated"})
-    show(found, decision_text, format)
+    print_value(found, decision_text, format)
     if not found.is_legal:
         raise typer.Exit(1)
 
@@ -272,7 +272,7 @@ def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
         chosen = known_rewrites() if id is None else (rewrite_of(id),)
         shown = _views_of(chosen, build, witnesses=id is not None)
         shown = shown.model_copy(update={"theorems": theorems})
-    show(shown, rewrites_text, format)
+    print_value(shown, rewrites_text, format)
 
 
 def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "RewritesView":

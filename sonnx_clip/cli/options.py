@@ -28,7 +28,7 @@ def option(
     return typer.Option(*names.split(), metavar=value, help=help, rich_help_panel=group, **more)
 
 
-def hidden(names: str, value: str | None = None, **more: Any) -> Any:
+def hidden_option(names: str, value: str | None = None, **more: Any) -> Any:
     """An option without a line of its own in the help; another option mentions it."""
     return typer.Option(*names.split(), metavar=value, hidden=True, **more)
 
@@ -76,6 +76,8 @@ Format: TypeAlias = Annotated[
 ]
 
 
-def show(found: BaseModel, text: Callable[[Any, int | None], str], format: TextOrJson) -> None:
+def print_value(
+    found: BaseModel, text: Callable[[Any, int | None], str], format: TextOrJson
+) -> None:
     """Print a value as JSON, or as text that fits the terminal."""
     print(found.model_dump_json(indent=1) if format == "json" else text(found, terminal_width()))

@@ -20,7 +20,7 @@ from sonnx_clip.cli.options import (
     Jobs,
     OnlyTypes,
     Operator,
-    hidden,
+    hidden_option,
     option,
 )
 from sonnx_clip.root.errors import UserError
@@ -41,12 +41,12 @@ def check(
     exec: Annotated[
         str | None, option("", "Program using frames (--endian, --stdio).", _OF, value="COMMAND")
     ] = None,
-    endian: Annotated[Literal["little", "big"] | None, hidden("")] = None,
-    stdio: Annotated[bool, hidden("--stdio")] = False,
+    endian: Annotated[Literal["little", "big"] | None, hidden_option("")] = None,
+    stdio: Annotated[bool, hidden_option("--stdio")] = False,
     so: Annotated[
         Path | None, option("", "C functions, with --abi FILE: clip.toml.", _OF, value="LIBRARY")
     ] = None,
-    abi: Annotated[Path | None, hidden("", "FILE")] = None,
+    abi: Annotated[Path | None, hidden_option("", "FILE")] = None,
     onnx: Annotated[
         str | None, option("", "Function that opens a model: module:open.", _OF, value="FUNCTION")
     ] = None,
@@ -89,7 +89,7 @@ def check(
         Literal["quick", "standard", "exhaustive"],
         option("", "quick, standard or exhaustive; --few-calls.", INPUT, value="LEVEL"),
     ] = "quick",
-    few_calls: Annotated[bool, hidden("--few-calls")] = False,
+    few_calls: Annotated[bool, hidden_option("--few-calls")] = False,
     format: Annotated[
         Literal["text", "json", "junit"],
         option("", "--json for short.", OUTPUT, value="text|json|junit"),
@@ -115,7 +115,7 @@ def check(
     limit: Annotated[
         float, option("", "CPU time of a call; --start-limit.", RUN, value="SECONDS", min=0.01)
     ] = CALL,
-    start_limit: Annotated[float, hidden("", "SECONDS", min=0.01)] = START,
+    start_limit: Annotated[float, hidden_option("", "SECONDS", min=0.01)] = START,
 ) -> None:
     """Judge a runtime: a verdict for each class of inputs and element type."""
     from sonnx_clip.cli import check_command

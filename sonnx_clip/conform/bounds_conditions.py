@@ -24,14 +24,16 @@ _FEW_PAIRS = 3
 
 
 @dataclass(frozen=True)
-class Condition:
+class BoundsCondition:
     """A condition on bounds; `holds` tells for each pair, bits of shape (n,), whether it is met."""
 
     text: str
     holds: Callable[[Sequence[Array]], Array]
 
 
-def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:
+def bounds_conditions(
+    spec: Spec, etype: ElementType, pairs: Sequence[Array]
+) -> Iterator[BoundsCondition]:
     """Conditions, the simplest first.
 
     Those of the specification come first, and each negated; then the very pairs, if they are few; then two
@@ -46,13 +48,13 @@ def conditions(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterat
     evaluator = ArrayEvaluator(spec, etype)
     dtype = numpy_type(etype.id)
 
-    def condition(expr: Expr) -> Condition:
+    def condition(expr: Expr) -> BoundsCondition:
         def holds(bounds: Sequence[Array]) -> Array:
             typed = [bound.view(dtype) for bound in bounds]
             held = evaluator.all_hold((expr,), _names(spec, typed), typed)
             return np.broadcast_to(held, bounds[0].shape)
 
-        return Condition(unparse(expr), holds)
+        return BoundsCondition(unparse(expr), holds)
 
     yield from map(condition, trees)
     yield from _very_pairs(spec, etype, pairs)
@@ -78,7 +80,9 @@ def _joined(word: str, first: Expr, second: Expr) -> Expr:
     return tree.Connective(word, first, second)
 
 
-def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Iterator[Condition]:
+def _very_pairs(
+    spec: Spec, etype: ElementType, pairs: Sequence[Array]
+) -> Iterator[BoundsCondition]:
     """The condition that the bounds are one of few pairs, and its negation."""
     columns = [bound.tolist() for bound in pairs]
     distinct = sorted(set(zip(*columns, strict=True)))
@@ -99,7 +103,7 @@ def _very_pairs(spec: Spec, etype: ElementType, pairs: Sequence[Array]) -> Itera
         sides = zip(_names(spec, pair), pair, strict=True)
         equations = [f"{name} == {show(value, etype)}" for name, value in sides]
         texts.append(" and ".join(equations))
-    yield Condition(" or ".join(texts), is_one_of)
+    yield BoundsCondition(" or ".join(texts), is_one_of)
 
 
 def exact_condition(
@@ -113,7 +117,7 @@ def exact_condition(
         inside: the bits of the bounds for which it is true, each of shape (n,).
         outside: those for which it is false, each of shape (k,).
     """
-    for condition in conditions(spec, etype, inside):
+    for condition in bounds_conditions(spec, etype, inside):
         if condition.holds(inside).all() and not condition.holds(outside).any():
             return condition.text
     for condition in _very_pairs(spec, etype, outside):

@@ -26,11 +26,11 @@ import numpy as np
 
 from sonnx_clip.conform.chosen_bounds import (
     chosen_bounds,
+    chosen_bounds_in_use,
     covering_rows,
     covering_scalars,
-    special_table,
+    table_of_special_values,
     together,
-    used_bounds,
 )
 from sonnx_clip.conform.expected import Table, key_type, range_tables, tabulate
 from sonnx_clip.language.special import special_patterns
@@ -124,7 +124,7 @@ def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     return _SIZES.get(kind, _SIZE_OF_EVERY_BOUND)
 
 
-def calls_of(etype: ElementType, operator: Operator, part: str) -> Calls:
+def planned_calls(etype: ElementType, operator: Operator, part: str) -> Calls:
     """The requests of a part other than `FIRST`, with expected results."""
     kind, _, number = part.rpartition("-")
     n = int(number)
@@ -169,7 +169,7 @@ def cut(request: Request, table: Table, rows: Array) -> Call:
     return request.calls(rows), table.rows(rows)
 
 
-def sample(request: Request, table: Table, count: int) -> Call:
+def evenly_spread(request: Request, table: Table, count: int) -> Call:
     """At most `count` of the calls of a request, spread evenly."""
     last = request.count - 1
     spread = np.linspace(0, last, count).astype(int)
@@ -228,7 +228,7 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
 
 def chosen(etype: ElementType, operator: Operator) -> Calls:
     """The requests of the part `FIRST`, with expected results."""
-    table = special_table(etype, operator)
+    table = table_of_special_values(etype, operator)
     rows = covering_rows(etype, _FEW_BOUNDS, operator)
 
     # First: a runtime that serves only some bounds in use is not given up as one that refuses all calls.
@@ -274,7 +274,7 @@ def chosen(etype: ElementType, operator: Operator) -> Calls:
 
 def _calls_of_bounds_in_use(etype: ElementType, operator: Operator) -> Calls:
     """Calls under all bounds in use: a plain one with the values around all of them, then every layout."""
-    used = used_bounds(etype, operator)
+    used = chosen_bounds_in_use(etype, operator)
     if used is None:
         return
     yield from _long_calls(etype, operator, [used.table.pool], used.table.scalars)
@@ -384,7 +384,7 @@ def _long_pools(etype: ElementType, operator: Operator) -> Sequence[Array]:
     if width * operator.tensors <= WHOLE_BITS:
         patterns = np.arange(2**width, dtype=bits)
         return together(patterns, operator.tensors)
-    table = special_table(etype, operator)
+    table = table_of_special_values(etype, operator)
     special = [table.pool, *table.beside]
     random = _random(_SEED, operator.tensors, LONG, bits)
     pairs = zip(special, random, strict=True)
@@ -486,7 +486,7 @@ def _more_x(etype: ElementType, operator: Operator, n: int) -> Calls:
         count = DRAWN - len(special)
         random = _random([_SEED_OF_MORE, n], 1, count, bits)
         values = _sorted(etype, special, *random)
-    table = special_table(etype, operator)
+    table = table_of_special_values(etype, operator)
     scalars = [scalar[n::_MORE] for scalar in table.scalars]
     for pools in _beside_special_values(etype, operator, values, n):
         calls = _long_calls(etype, operator, pools, scalars)
@@ -541,7 +541,7 @@ def _every_length(etype: ElementType, operator: Operator, n: int) -> Calls:
     covering = covering_rows(etype, _FEW_BOUNDS, operator)
     rows = _rows_of_lengths(covering, lengths)
     repeated = np.repeat(lengths, PAIRS_OF_A_LENGTH)
-    calls = _of_lengths(special_table(etype, operator), repeated, rows.ravel())
+    calls = _of_lengths(table_of_special_values(etype, operator), repeated, rows.ravel())
     yield from _with_purpose("every length", calls)
 
 
@@ -610,7 +610,7 @@ def _few_shapes() -> Iterator[_Shape]:
 
 def few_calls(etype: ElementType, operator: Operator) -> Calls:
     """The requests of a runtime that starts a program for each call."""
-    used = used_bounds(etype, operator)
+    used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         calls = _long_calls(etype, operator, [used.table.pool], used.table.scalars)
         yield from _with_purpose("bounds in use", calls)
@@ -620,7 +620,7 @@ def few_calls(etype: ElementType, operator: Operator) -> Calls:
         starts = np.zeros(table.count, int)
         yield replace(request, starts=starts, purpose="few long calls"), table
     covering = covering_rows(etype, FEW_OF_A_SHAPE, operator)
-    special = special_table(etype, operator).rows(covering)
+    special = table_of_special_values(etype, operator).rows(covering)
     made = 0
     for shape in _few_shapes():
         turns = made + np.arange(shape.calls)

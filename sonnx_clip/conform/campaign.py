@@ -69,7 +69,7 @@ def run_campaign(
     return campaign.run()
 
 
-def version_of(options: CheckOptions) -> str:
+def runtime_version(options: CheckOptions) -> str:
     """The version that a runtime reports in the first element type that it serves.
 
     Raises:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.bounds_conditions import conditions
+from sonnx_clip.conform.bounds_conditions import bounds_conditions
 from sonnx_clip.conform.mechanisms import Candidate, candidates, read_as
-from sonnx_clip.conform.places import place_of
+from sonnx_clip.conform.places import call_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.conform.answers import Answers
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.conform.places import Extremes, Place
+    from sonnx_clip.conform.places import CallPlace, Extremes
     from sonnx_clip.runtimes.model_forms import ModelForm
 
 _NAMED = 2  # readings that a cause names
@@ -212,7 +212,7 @@ class _Search:
         first_scalar = self._of.tensors
         bounds = answers.operands[first_scalar:]
         bounds_of_violations = violations.operands[first_scalar:]
-        for condition in conditions(self._of.spec, answers.etype, bounds_of_violations):
+        for condition in bounds_conditions(self._of.spec, answers.etype, bounds_of_violations):
             if not condition.holds(bounds_of_violations).all():
                 continue
             held = condition.holds(bounds)
@@ -249,13 +249,13 @@ class _Search:
                 named[index] = Cause(self._words_there(place, [index]))
         return named
 
-    def _place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> Place | None:
+    def _place(self, classes: Sequence[int], extremes: Mapping[int, Extremes]) -> CallPlace | None:
         of_all = extremes[classes[0]]
         for index in classes[1:]:
             of_all = of_all.joined(extremes[index])
-        return place_of(self._in(classes), of_all)
+        return call_place(self._in(classes), of_all)
 
-    def _words_there(self, place: Place, classes: Sequence[int]) -> str:
+    def _words_there(self, place: CallPlace, classes: Sequence[int]) -> str:
         """A place, with the candidate that gives every answer there if there is one."""
         if place.is_exact:
             answers = self._in(classes)

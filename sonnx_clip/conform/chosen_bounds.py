@@ -52,7 +52,7 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
 
 
 @cache
-def special_table(etype: ElementType, operator: Operator) -> Table:
+def table_of_special_values(etype: ElementType, operator: Operator) -> Table:
     """The expected results of all combinations of special values."""
     special = special_patterns(etype)
     values = np.array(special, bits_type(etype.id))
@@ -67,14 +67,14 @@ def special_table(etype: ElementType, operator: Operator) -> Table:
 def covering_scalars(etype: ElementType, count: int, operator: Operator) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class that special values reach."""
     rows = covering_rows(etype, count, operator)
-    table = special_table(etype, operator)
+    table = table_of_special_values(etype, operator)
     return tuple(scalar[rows] for scalar in table.scalars)
 
 
 @cache
 def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
-    """The rows of `special_table` of `covering_scalars`: a greedy cover of the classes, and random rows."""
-    table = special_table(etype, operator)
+    """Rows of the special values of `covering_scalars`: a greedy cover of the classes, and random rows."""
+    table = table_of_special_values(etype, operator)
     if not operator.scalars:
         return np.zeros(1, int)
     classes = operator.class_ids(etype.family)
@@ -229,7 +229,7 @@ class ChosenBounds:
 
 
 @cache
-def used_bounds(etype: ElementType, operator: Operator) -> ChosenBounds | None:
+def chosen_bounds_in_use(etype: ElementType, operator: Operator) -> ChosenBounds | None:
     """The bounds in use without an absent side; None if the operator has none."""
     in_use = bounds_in_use(operator.spec, etype)
     whole = [used.sides for used in in_use if used.is_whole]

@@ -74,7 +74,7 @@ def verdict_counts(contexts: Sequence[ContextReport]) -> str:
 _NO_CONDITION = "for this element type no condition is stated under which it is legal"
 
 
-class Found(NamedTuple):
+class LocatedDeviation(NamedTuple):
     """Wrong results, and where they were found."""
 
     etype: str
@@ -82,15 +82,15 @@ class Found(NamedTuple):
     wrong: ContextDeviation
 
 
-def by_cause(by_type: ByType) -> list[list[Found]]:
+def by_cause(by_type: ByType) -> list[list[LocatedDeviation]]:
     """Deviations, together where the same optimiser, rewrite or step is to blame; the worst kind first."""
-    groups: dict[tuple[object, ...], list[Found]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[LocatedDeviation]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
             for wrong in context.deviations:
-                groups[_cause(context, wrong)].append(Found(etype, context, wrong))
+                groups[_cause(context, wrong)].append(LocatedDeviation(etype, context, wrong))
 
-    def severity(group: Sequence[Found]) -> int:
+    def severity(group: Sequence[LocatedDeviation]) -> int:
         return CONTEXT_VERDICTS.index(group[0].wrong.kind)
 
     return sorted(groups.values(), key=severity)
@@ -104,7 +104,7 @@ def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...
     return (wrong.kind, *named) if any(named) else (wrong.kind, context.id)
 
 
-def _block(group: Sequence[Found]) -> Iterator[str]:
+def _block(group: Sequence[LocatedDeviation]) -> Iterator[str]:
     """The lines on wrong results of one cause: where, the first of them, and what is to blame."""
     first = group[0].wrong
     results = sum(entry.wrong.results for entry in group)
@@ -128,7 +128,7 @@ def _block(group: Sequence[Found]) -> Iterator[str]:
         yield f"  {first.legal_when}"
 
 
-def places(entries: Iterable[Found | Refused]) -> str:
+def places(entries: Iterable[LocatedDeviation | LocatedRefusal]) -> str:
     """Contexts and element types, each once: ``relu-clip, fork (float32, int8)``."""
     names: dict[str, None] = {}
     types: dict[str, None] = {}
@@ -166,7 +166,7 @@ def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
         yield f"right as a whole, wrong one node at a time: {', '.join(better)}"
 
 
-class Refused(NamedTuple):
+class LocatedRefusal(NamedTuple):
     """Graphs without a result, and where."""
 
     etype: str
@@ -174,14 +174,14 @@ class Refused(NamedTuple):
     refusal: ContextRefusal
 
 
-def by_refusal(by_type: ByType) -> list[list[Refused]]:
+def by_refusal(by_type: ByType) -> list[list[LocatedRefusal]]:
     """Refusals in the same way and words; graphs that are always refused are left out."""
-    groups: dict[tuple[str, str], list[Refused]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[LocatedRefusal]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
             for refusal in context.refusals:
                 if refusal.when != "always" and context.was_asked:
-                    refused = Refused(etype, context, refusal)
+                    refused = LocatedRefusal(etype, context, refusal)
                     groups[refusal.when, refusal.words].append(refused)
     return list(groups.values())
 

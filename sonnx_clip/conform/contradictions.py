@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.verdict_table import FAILING, worst
+from sonnx_clip.conform.verdict_table import FAILING, worst_verdict
 from sonnx_clip.conform.verdicts import forms_of
 from sonnx_clip.root.terminal import listed
 
@@ -41,7 +41,7 @@ def _in_type(report: TypeReport) -> Iterator[str]:
             where = f"{form.form}: the verdict is {form.verdict}"
             yield f"{where}, but the worst of its classes is {expected}"
     if report.classes:
-        expected = worst(klass.verdict for klass in report.classes)
+        expected = worst_verdict(klass.verdict for klass in report.classes)
         if report.verdict != expected:
             yield f"the verdict is {report.verdict}, but the worst of its classes is {expected}"
 
@@ -78,4 +78,4 @@ def _verdict_of_form(form: FormReport) -> Verdict:
     verdicts = list(form.classes.values())
     if form.form.given != "both":
         verdicts = [verdict for verdict in verdicts if verdict != "unreached"]
-    return worst(["conforms", *verdicts])
+    return worst_verdict(["conforms", *verdicts])

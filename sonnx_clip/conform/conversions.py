@@ -19,7 +19,7 @@ _FINITE = "finite"
 
 def flushed(values: Array, etype: ElementType) -> Array:
     """Floats whose subnormals are zeros of their sign."""
-    normal = constant("smallest_normal", etype)
+    normal = constant_array("smallest_normal", etype)
     sign = np.array(1 << (etype.width or 0) - 1, bits_type(etype.id))
     bits = values.view(sign.dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -68,10 +68,10 @@ def limited(spec: Spec, etype: ElementType, limitation: str, values: Array) -> A
 def _limits(spec: Spec, etype: ElementType, limitation: str) -> tuple[Array, Array]:
     """The least and the greatest number of a limitation, as values of the element type."""
     if limitation == _FINITE:
-        return constant("lowest", etype), constant("highest", etype)
+        return constant_array("lowest", etype), constant_array("highest", etype)
     narrow = spec.element_type(limitation.removeprefix("range of "))
-    lowest = constant("lowest", narrow)
-    highest = constant("highest", narrow)
+    lowest = constant_array("lowest", narrow)
+    highest = constant_array("highest", narrow)
     dtype = numpy_type(etype.id)
     if etype.family != "int":
         with np.errstate(over="ignore"):
@@ -89,7 +89,7 @@ def _whole(value: Array) -> int:
     return int(value) if value.dtype.kind in "iu" else int(float(value))
 
 
-def constant(text: str, etype: ElementType) -> Array:
+def constant_array(text: str, etype: ElementType) -> Array:
     """A number or a named constant in an element type, of shape ()."""
     return from_bits(int(encode(text, etype)), etype.id)
 

@@ -17,11 +17,11 @@ from sonnx_clip.conform.chosen_bounds import (
     ChosenBounds,
     bounds_with_values,
     chosen_bounds,
+    chosen_bounds_in_use,
     pairs_with_zero,
-    special_table,
+    table_of_special_values,
     through_float,
     together,
-    used_bounds,
 )
 from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.language.special import special_patterns
@@ -150,7 +150,7 @@ def _bounds_of(
     if are_constant and not few and operator.scalars == 2:
         with_zero = bounds_with_values(etype, pairs_with_zero(etype), operator)
     return FormBounds(
-        _special_table(etype, operator, few=few), used_bounds(etype, operator), with_zero
+        _special_table(etype, operator, few=few), chosen_bounds_in_use(etype, operator), with_zero
     )
 
 
@@ -166,7 +166,7 @@ def _broadcast_table(etype: ElementType, operator: Operator) -> Table:
 def _special_table(etype: ElementType, operator: Operator, *, few: bool) -> Table:
     """The expected results of special values, and of those around bounds that a float does not hold."""
     if operator.tensors > 1 or not operator.scalars:
-        return special_table(etype, operator)
+        return table_of_special_values(etype, operator)
     width = 1 << (etype.width or 0)
     around = [
         (bound + step) % width

@@ -10,14 +10,21 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.call_plan import as_taken, calls_of, chosen, few_calls, sample, size_of
+from sonnx_clip.conform.call_plan import (
+    as_taken,
+    chosen,
+    evenly_spread,
+    few_calls,
+    planned_calls,
+    size_of,
+)
 from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.form_plan import form_plan
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.session import Session, StoppedError, open_worker
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import Counts, UnitResult
-from sonnx_clip.conform.verdict_table import worst
+from sonnx_clip.conform.verdict_table import worst_verdict
 from sonnx_clip.conform.verdicts import class_reports, compared, crash_words
 from sonnx_clip.contexts.context_judge import ContextJudge
 from sonnx_clip.root.errors import UserError
@@ -158,14 +165,14 @@ class LocalJudge:
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
         if not unit.first:
-            calls = calls_of(etype, operator, unit.part)
+            calls = planned_calls(etype, operator, unit.part)
         else:
             calls = few_calls(etype, operator) if worker.few else chosen(etype, operator)
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
                 tally.plan(request)
                 if tally.refuses(request):
-                    few, expected = sample(request, table, _SAMPLE)
+                    few, expected = evenly_spread(request, table, _SAMPLE)
                     tally.add_all(session.ask(few, expected))
                 if not tally.refuses(request):
                     tally.add_all(session.ask(request, table))
@@ -335,12 +342,12 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
         stop = error.stop
     counts = tally.counts
     classes = class_reports(counts, operator, stop)
-    refused = worst(c.verdict for c in classes) == "unsupported"
+    refused = worst_verdict(c.verdict for c in classes) == "unsupported"
     if refused:
         verdict: Verdict = "refused"
         failing = []
     else:
-        verdict = worst(
+        verdict = worst_verdict(
             c.verdict for c in classes if not form.missing_bounds or c.verdict != "unreached"
         )
         failing = [c for c in classes if c.verdict != "conforms"]

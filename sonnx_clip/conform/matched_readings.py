@@ -8,7 +8,7 @@ import numpy as np
 
 from sonnx_clip.conform.causes import explains_all
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.conversions import constant
+from sonnx_clip.conform.conversions import constant_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,4 +73,4 @@ def _other_answers(answers: Answers) -> Iterator[Array]:
     yield from answers.values
     if answers.etype.family == "float":
         for text in ("nan", "-nan"):
-            yield np.broadcast_to(constant(text, answers.etype), answers.got.shape).copy()
+            yield np.broadcast_to(constant_array(text, answers.etype), answers.got.shape).copy()

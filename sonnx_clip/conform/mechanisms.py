@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.conversions import (
-    constant,
+    constant_array,
     converted,
     flushed,
     least_on_overflow,
@@ -275,7 +275,7 @@ class _Candidates:
             if read and mechanism.is_for(self._etype.family):
                 places = {}
                 for scalar, text in read.items():
-                    places[self._names.index(scalar)] = constant(text, self._etype)
+                    places[self._names.index(scalar)] = constant_array(text, self._etype)
                 names = " and an absent ".join(called[scalar] for scalar in read)
                 words = mechanism.title.replace("an absent bound", f"an absent {names}")
                 operator = _with_operands(self._of, places)

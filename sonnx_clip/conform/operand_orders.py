@@ -30,7 +30,7 @@ _COMPARISONS: dict[str, Callable[..., Array]] = {
 
 
 @dataclass(frozen=True)
-class Step:
+class OrderStep:
     """A maximum or a minimum of a value and a bound.
 
     Args:
@@ -51,22 +51,26 @@ def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:
         yield _words(minimum, "M", maximum, "L"), partial(_upper_bound_first, maximum, minimum)
 
 
-def _words(first: Step, first_bound: str, second: Step, second_bound: str) -> str:
+def _words(first: OrderStep, first_bound: str, second: OrderStep, second_bound: str) -> str:
     inner = first.text.format(value="X", bound=first_bound)
     outer = second.text.format(value="v", bound=second_bound)
     uses_arm = first.is_instruction or second.is_instruction
     return f"`v = {inner}; Y = {outer}`{_ARM if uses_arm else ''}"
 
 
-def _lower_bound_first(maximum: Step, minimum: Step, x: Array, l: Array, m: Array) -> Array:
+def _lower_bound_first(
+    maximum: OrderStep, minimum: OrderStep, x: Array, l: Array, m: Array
+) -> Array:
     return minimum.apply(maximum.apply(x, l), m)
 
 
-def _upper_bound_first(maximum: Step, minimum: Step, x: Array, l: Array, m: Array) -> Array:
+def _upper_bound_first(
+    maximum: OrderStep, minimum: OrderStep, x: Array, l: Array, m: Array
+) -> Array:
     return maximum.apply(minimum.apply(x, m), l)
 
 
-def _steps(end: End, etype: ElementType) -> Iterator[Step]:
+def _steps(end: End, etype: ElementType) -> Iterator[OrderStep]:
     """The ways to compute a maximum or a minimum; integers have one, since all give the same."""
     # The bound replaces the value where `value outside bound` holds.
     outside, inside = ("<", ">") if end == "max" else (">", "<")
@@ -79,31 +83,31 @@ def _steps(end: End, etype: ElementType) -> Iterator[Step]:
         yield _instruction(end, etype, number=True)
 
 
-def _takes_bound(sign: str) -> Step:
+def _takes_bound(sign: str) -> OrderStep:
     compare = _COMPARISONS[sign]
 
     def apply(value: Array, bound: Array) -> Array:
         return np.asarray(np.where(compare(value, bound), bound, value))
 
-    return Step(f"{{value}} {sign} {{bound}} ? {{bound}} : {{value}}", apply)
+    return OrderStep(f"{{value}} {sign} {{bound}} ? {{bound}} : {{value}}", apply)
 
 
-def _keeps_value(sign: str) -> Step:
+def _keeps_value(sign: str) -> OrderStep:
     compare = _COMPARISONS[sign]
 
     def apply(value: Array, bound: Array) -> Array:
         return np.asarray(np.where(compare(value, bound), value, bound))
 
-    return Step(f"{{value}} {sign} {{bound}} ? {{value}} : {{bound}}", apply)
+    return OrderStep(f"{{value}} {sign} {{bound}} ? {{value}} : {{bound}}", apply)
 
 
 # --- Instructions of Arm ------------------------------------------------------------------------------------
 
 
-def _instruction(end: End, etype: ElementType, *, number: bool) -> Step:
+def _instruction(end: End, etype: ElementType, *, number: bool) -> OrderStep:
     name = f"F{end.upper()}{'NM' if number else ''}"
     apply = partial(_computed_by_arm, end, etype, number=number)
-    return Step(f"{name}({{value}}, {{bound}})", apply, is_instruction=True)
+    return OrderStep(f"{name}({{value}}, {{bound}})", apply, is_instruction=True)
 
 
 def _computed_by_arm(

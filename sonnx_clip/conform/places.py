@@ -73,7 +73,7 @@ def in_tail(step: int, lengths: Array, entries: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Place:
+class CallPlace:
     """A part of the calls, in words; `holds` tells for each of some answers whether it is there.
 
     It is exact if operands that deviate there are right everywhere else and nowhere there.
@@ -84,7 +84,7 @@ class Place:
     is_exact: bool = True
 
 
-def place_of(answers: Answers, extremes: Extremes) -> Place | None:
+def call_place(answers: Answers, extremes: Extremes) -> CallPlace | None:
     """The place of all deviations; None if it depends on the operands alone, as far as the answers show.
 
     Args:
@@ -102,36 +102,38 @@ def place_of(answers: Answers, extremes: Extremes) -> Place | None:
             return place
     is_right_alone = (right.lengths == 1).any() and extremes.shortest > 1
     words = _ALONE if is_right_alone else _ELSEWHERE
-    return Place(words, lambda answers: answers.violating, is_exact=False)
+    return CallPlace(words, lambda answers: answers.violating, is_exact=False)
 
 
-def _places(extremes: Extremes) -> Iterator[Place]:
+def _places(extremes: Extremes) -> Iterator[CallPlace]:
     """The places that contain every deviation, the most particular first."""
     if extremes.layouts and len(extremes.layouts) <= _FEW_LAYOUTS:
         numbers = sorted(extremes.layouts)
         names = ", ".join(LAYOUTS[number].id for number in numbers)
         layouts = "layouts" if len(numbers) > 1 else "layout"
-        yield Place(f"only in {layouts} {names}", lambda answers: np.isin(answers.layouts, numbers))
+        yield CallPlace(
+            f"only in {layouts} {names}", lambda answers: np.isin(answers.layouts, numbers)
+        )
     if extremes.in_tail:
         tail = min(extremes.in_tail)
-        yield Place(
+        yield CallPlace(
             f"only in the last N mod {tail} entries of a call of N",
             lambda answers: in_tail(tail, answers.lengths, answers.entries),
         )
     if extremes.shortest > 1:
         shortest = extremes.shortest
-        yield Place(
+        yield CallPlace(
             f"only at lengths from {shortest:,} on", lambda answers: answers.lengths >= shortest
         )
     if extremes.first_entry > 0:
         first = extremes.first_entry
-        yield Place(
+        yield CallPlace(
             f"only from entry {first:,} on (the first is entry 0)",
             lambda answers: answers.entries >= first,
         )
     if extremes.in_blocks:
         block = max(extremes.in_blocks)
-        yield Place(
+        yield CallPlace(
             f"only in complete blocks of {block} entries, not in the rest of a call",
             lambda answers: ~in_tail(block, answers.lengths, answers.entries),
         )

@@ -17,7 +17,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.operator import clip_operator, machine_types
 from sonnx_clip.conform.report_formats import cases
-from sonnx_clip.conform.report_text import summary
+from sonnx_clip.conform.report_text import report_summary
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
@@ -80,7 +80,7 @@ class ClipTests:
         if len(self._report.environment) == len(self._report.types):
             words = next(iter(self._report.environment.values()))
             raise pytest.UsageError(f"environment: {self._runtime} could not be judged: {words}")
-        self._print(summary(self._report))
+        self._print(report_summary(self._report))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -20,7 +20,7 @@ from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.context_text import context_lines, failing_contexts
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.simplicity import complexity
-from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Verdict, worst
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Verdict, worst_verdict
 from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation
 from sonnx_clip.language.values import decode
 from sonnx_clip.root.dtypes import bits_type
@@ -87,11 +87,11 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
-    for line in (*closing_lines(report), *report.scope, summary(report)):
+    for line in (*report_closing_lines(report), *report.scope, report_summary(report)):
         show(line, wrap=console.is_terminal, markup=False)
 
 
-def summary(report: Report) -> str:
+def report_summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
     options = [f"{report.policy} policy"]
     if report.dialect:
@@ -158,19 +158,19 @@ def reproducers(report: Report) -> str:
 # --- Verdicts -----------------------------------------------------------------------------------------------
 
 
-def words_of(label: Verdict) -> str:
+def verdict_words(label: Verdict) -> str:
     """A verdict in words."""
     return "depends on the form" if label == "depends" else label
 
 
 def _verdicts(report: TypeReport) -> Table:
     """The classes of one element type by verdict, the worst first."""
-    ids = grouped((c.verdict, c.id) for c in report.classes)
+    ids = values_by_key((c.verdict, c.id) for c in report.classes)
     table = Table(box=None, show_header=False, padding=0)
     table.add_column(no_wrap=True)
     for label, row in reversed(VERDICT_TABLE.items()):
         if label in ids:
-            head = Text(f"  {words_of(label):20} ", row.style)
+            head = Text(f"  {verdict_words(label):20} ", row.style)
             table.add_row(head, Text(", ".join(ids[label])))
     return table
 
@@ -200,7 +200,7 @@ def _legend(report: Report) -> str:
     for of_type in report.types:
         shown.update(c.verdict for c in of_type.classes)
     rows = {verdict: row for verdict, row in VERDICT_TABLE.items() if verdict in shown}
-    return "  ".join(f"{row.sign} {words_of(verdict)}" for verdict, row in rows.items())
+    return "  ".join(f"{row.sign} {verdict_words(verdict)}" for verdict, row in rows.items())
 
 
 def short_type(etype: str) -> str:
@@ -334,8 +334,8 @@ def dependences(report: Report) -> list[Note]:
 def _dependence(id_: str, entries: Sequence[FormVerdict]) -> Note:
     """The note on a class, from the forms with the verdict in each: ``violates with …, else conforms``."""
     verdicts = [entry.verdict for entry in entries]
-    worst_verdict = worst(verdicts)
-    first = next(entry.report for entry in entries if entry.verdict == worst_verdict)
+    worst = worst_verdict(verdicts)
+    first = next(entry.report for entry in entries if entry.verdict == worst)
     ((usual, _),) = Counter(verdicts).most_common(1)
     every = [entry.report.form for entry in entries]
     unusual: dict[Verdict, list[ModelForm]] = {}
@@ -371,7 +371,7 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
             yield f"    {escape(command_line(first.reproduce))}"
 
 
-def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+def values_by_key(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     """The values of each key, in order."""
     groups: dict[_K, list[_V]] = {}
     for key, value in pairs:
@@ -543,7 +543,7 @@ def _forms_that_deviate(entries: Sequence[_Deviating]) -> str:
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
 
 
-def closing_lines(report: Report) -> list[str]:
+def report_closing_lines(report: Report) -> list[str]:
     """Which readings allow the answers; how many forms of a model were compared, and whether they agree."""
     return [*behaviour(report), *form_lines(report)]
 

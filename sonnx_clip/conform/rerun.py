@@ -13,7 +13,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.runtimes.board import OPENS
 from sonnx_clip.runtimes.runtime import Limits
-from sonnx_clip.runtimes.words import printable, words_of
+from sonnx_clip.runtimes.words import error_words, printable
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _try(lines: Lines, line: str, entry: int | None) -> tuple[bool, str]:
     try:
         exec(line, names)  # noqa: S102 - rendered by this run
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
-        words = printable(f"it raised {words_of(error)}", 300)
+        words = printable(f"it raised {error_words(error)}", 300)
         return _is_expected_error(lines, error, words), words
     bits = _result_bits(names["y"], entry) if "y" in names else []
     words = f"its result is {', '.join(bits or ['right'])}"

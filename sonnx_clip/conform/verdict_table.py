@@ -73,6 +73,6 @@ FAILING: frozenset[Verdict] = frozenset(
 """The verdicts with which a run fails."""
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
+def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of some verdicts: that of a type is the worst of its classes."""
     return min(verdicts, key=VERDICTS.index)

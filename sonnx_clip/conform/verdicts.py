@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS, ClassReport, Count, TypeReport, added
 from sonnx_clip.conform.units import Counts
-from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, VERDICTS, worst
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, VERDICTS, worst_verdict
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
@@ -103,7 +103,7 @@ def merged(
     if unfinished:
         classes = [_unless_certain(c) for c in classes]
 
-    verdict = worst(c.verdict for c in classes)
+    verdict = worst_verdict(c.verdict for c in classes)
     words = stopped[1] if stopped else crash_words(classes)
     if not words and verdict in ("unsupported", "crashed", "environment"):
         sources = classes if verdict == "unsupported" else forms or ()
@@ -399,5 +399,5 @@ def _combined(own: ClassReport, in_forms: Sequence[Verdict]) -> Verdict:
         return "depends"
     is_refusal = own.verdict in ("refused", "unsupported")
     if is_refusal and not own.compared:
-        return worst(in_forms)
-    return worst([own.verdict, *in_forms])
+        return worst_verdict(in_forms)
+    return worst_verdict([own.verdict, *in_forms])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.graphs import Graphs
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.model_runs import Outcome
+    from sonnx_clip.runtimes.model_runs import ChainOutcome
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class GraphAnswer:
     asked: AskedGraph
     models: Graphs
     meaning: ContextMeaning
-    whole: Outcome
-    parts: Outcome
-    plain: Outcome | None = None
-    parts_optimised: Outcome | None = None
-    with_inputs: Outcome | None = None
+    whole: ChainOutcome
+    parts: ChainOutcome
+    plain: ChainOutcome | None = None
+    parts_optimised: ChainOutcome | None = None
+    with_inputs: ChainOutcome | None = None
 
     @property
     def is_served(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context import Context
     from sonnx_clip.contexts.context_report import ContextVerdict
     from sonnx_clip.root.dtypes import Array
-    from sonnx_clip.runtimes.model_runs import Outcome
+    from sonnx_clip.runtimes.model_runs import ChainOutcome
 
 _NOBODY = -1
 
@@ -85,7 +85,7 @@ def wrong_results(
         yield Wrong(answer, "context", "", left)
 
 
-def _wrong_steps(context: Context, answer: GraphAnswer, outcome: Outcome, etype: str) -> Array:
+def _wrong_steps(context: Context, answer: GraphAnswer, outcome: ChainOutcome, etype: str) -> Array:
     """For each entry of the result, the first node that is wrong for its actual input; -1 if none is."""
     given = answer.meaning.x
     blamed = np.full(len(given), _NOBODY)

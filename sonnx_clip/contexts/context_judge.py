@@ -32,7 +32,7 @@ from sonnx_clip.rewrites.terms import type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.first_graphs import ask_first_graphs
-from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, Outcome, Run
+from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, ChainOutcome, ModelRun
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class ContextJudge:
         answers: Sequence[GraphAnswer],
         how: str,
         models: Callable[[GraphAnswer], Sequence[Model]],
-    ) -> Iterator[tuple[GraphAnswer, Outcome]]:
+    ) -> Iterator[tuple[GraphAnswer, ChainOutcome]]:
         chains: list[Chain] = []
         for answer in answers:
             feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
@@ -331,7 +331,7 @@ def _without_result(
 
 def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Chain:
     runs = [
-        Run(
+        ModelRun(
             model.proto().SerializeToString(),
             model.inputs,
             model.output,
@@ -415,12 +415,12 @@ def _value(array: Array, entry: int) -> Shown:
     return shown_number(pattern, type_of_clip(name))
 
 
-def _result(outcome: Outcome, entry: int) -> Shown:
+def _result(outcome: ChainOutcome, entry: int) -> Shown:
     last = outcome.last
     if isinstance(last, Failure):
         return Shown(decimal=f"refused: {last.words}", bits=None)
     return _value(last, entry)
 
 
-def _value_of(outcome: Outcome | None, entry: int) -> Shown | None:
+def _value_of(outcome: ChainOutcome | None, entry: int) -> Shown | None:
     return None if outcome is None else _result(outcome, entry)

@@ -21,7 +21,7 @@ from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
-from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, Run
+from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, ModelRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import onnx
 
     from sonnx_clip.contexts.windows import Window
-    from sonnx_clip.runtimes.model_runs import ModelWorker, Outcome
+    from sonnx_clip.runtimes.model_runs import ChainOutcome, ModelWorker
 
 _FEEDS = ("special values", "ordinary numbers", "wide numbers")
 WEIGHTS_OF_ONE = "special values, weights of one"
@@ -186,15 +186,15 @@ def window_for(window: Window, feed: str) -> Window:
 
 def _run(
     window: Window, model: onnx.ModelProto, inputs: tuple[str, ...], output: str, how: str
-) -> Run:
+) -> ModelRun:
     result = window.typed(output)
     serialised = model.SerializeToString()
-    return Run(serialised, inputs, output, result.etype, result.shape, how)
+    return ModelRun(serialised, inputs, output, result.etype, result.shape, how)
 
 
 def _of_output(
-    outcomes: Sequence[Outcome], place: int, count: int
-) -> tuple[Outcome, Outcome | None]:
+    outcomes: Sequence[ChainOutcome], place: int, count: int
+) -> tuple[ChainOutcome, ChainOutcome | None]:
     """The whole as by default, and without optimisation if the runtime offers that."""
     ways = len(outcomes) // count
     begin = ways * place
@@ -338,7 +338,12 @@ def _wrong_alone(
 
 
 def _deviations(
-    window: Window, output: str, feed: str, got: Array, one_by_one: Array, plain: Outcome | None
+    window: Window,
+    output: str,
+    feed: str,
+    got: Array,
+    one_by_one: Array,
+    plain: ChainOutcome | None,
 ) -> Iterator[WindowDeviation]:
     differs = ~alike(got, one_by_one)
     if got.dtype.kind == "f":

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.report_text import closing_lines, notes
+from sonnx_clip.conform.report_text import notes, report_closing_lines
 from sonnx_clip.evidence.entry_evidence import RESULT_CONSTRAINTS
 from sonnx_clip.runtimes.runtime import OF_MODELS, RUNTIMES
 
@@ -48,7 +48,11 @@ class RuntimeView:
         """Notes on whole element types, each line once; then what was and was not compared."""
         if self.report is None:
             return
-        yield from (*map(str, notes(self.report)), *closing_lines(self.report), *self.report.scope)
+        yield from (
+            *map(str, notes(self.report)),
+            *report_closing_lines(self.report),
+            *self.report.scope,
+        )
 
     @property
     def deviations(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, worst
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, worst_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,9 +39,9 @@ def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     by_type = {
         type_id: verdict
         for type_id in entry.vectors
-        if (verdict := worst_verdict(runtime, entry.classes, (type_id,)))
+        if (verdict := worst_in_classes(runtime, entry.classes, (type_id,)))
     }
-    overall = worst_verdict(runtime, entry.classes, entry.vectors)
+    overall = worst_in_classes(runtime, entry.classes, entry.vectors)
     if overall is None:
         return None
     judged = [verdict for verdict in by_type.values() if verdict not in _NOT_JUDGED]
@@ -67,7 +67,7 @@ def _property_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     return RuntimeCell("v-some", PARTIAL_SIGN, title)
 
 
-def worst_verdict(
+def worst_in_classes(
     runtime: RuntimeView, classes: Iterable[str], types: Iterable[str]
 ) -> Shown | None:
     """The worst verdict of a runtime in some classes and types; None where it has none of them.
@@ -80,7 +80,7 @@ def worst_verdict(
         by_class = runtime.verdicts.get(type_id, {})
         verdicts.update(by_class[klass] for klass in class_ids if klass in by_class)
     decided = [verdict for verdict in verdicts if verdict != "not run"]
-    worst_decided = worst(decided) if decided else None
+    worst_decided = worst_verdict(decided) if decided else None
     return "not run" if "not run" in verdicts and worst_decided not in FAILING else worst_decided
 
 

@@ -23,10 +23,10 @@ from sonnx_clip.backends.vectors import SCHEMA_PATH, schema_text, type_text
 from sonnx_clip.conform.call_plan import LENGTHS, LONG
 from sonnx_clip.conform.chosen_bounds import (
     chosen_bounds,
+    chosen_bounds_in_use,
     covering_rows,
     covering_scalars,
     together,
-    used_bounds,
 )
 from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.language import encode
@@ -193,7 +193,7 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
         granted_table(operator, etype, SPECIAL, pools, chosen_bounds(etype, operator)),
         granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
     ]
-    used = used_bounds(etype, operator)
+    used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         tables.append(granted_table(operator, etype, USED, [used.table.pool], used.table.scalars))
     covering = len(covering_rows(etype, 0, operator))

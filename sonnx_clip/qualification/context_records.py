@@ -17,7 +17,7 @@ from sonnx_clip.root.stored import Stored, read_record
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.context_text import Found
+    from sonnx_clip.conform.context_text import LocatedDeviation
 
 FOLDER = "records/contexts"
 
@@ -45,7 +45,7 @@ class ContextRecord(Stored):
             yield f"{WAYS[refused[0].refusal.when]}: {places(refused)}"
 
 
-def _problem(group: Sequence[Found]) -> str:
+def _problem(group: Sequence[LocatedDeviation]) -> str:
     """What is wrong, where, an example, and what is to blame."""
     first = group[0].wrong
     example = f"{first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.report_text import grouped, notes, reading_groups
+from sonnx_clip.conform.report_text import notes, reading_groups, values_by_key
 from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
@@ -125,7 +125,7 @@ class RuntimeRecord(Stored):
             matches = [self.readings[etype] for etype in types]
             text = _fitting(readings, explained_by, matches)
             words += [(text, etype) for etype in types]
-        return grouped(words)
+        return values_by_key(words)
 
 
 def record_of(report: Report, operator: Operator) -> RuntimeRecord:
@@ -135,7 +135,7 @@ def record_of(report: Report, operator: Operator) -> RuntimeRecord:
         ((behaviour.verdict, re.sub(r"\d+", "", behaviour.text)), behaviour)
         for behaviour in _behaviours(report)
     ]
-    behaviours = [_merged(alike) for alike in grouped(keyed).values()]
+    behaviours = [_merged(alike) for alike in values_by_key(keyed).values()]
     deviations = [d for *_, d in report.deviations]
     failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
     oracle_file = getattr(operator.oracle, "__file__", None)  # None if conditions are evaluated

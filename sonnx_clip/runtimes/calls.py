@@ -12,7 +12,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type, same_bits
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.layouts import BY_ID
-from sonnx_clip.runtimes.words import words_of
+from sonnx_clip.runtimes.words import error_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -162,7 +162,7 @@ def _note(board: Board, call: int, failure: Failure) -> None:
     board.note(call=call, **asdict(failure))
 
 
-def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answer:
+def answer_on(board: Board, request: Asked, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
     answer = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):
@@ -257,4 +257,4 @@ def failure_of(error: BaseException) -> Failure:
     """The failure of a call that raised."""
     environment = isinstance(error, _ENVIRONMENT)
     refusal = isinstance(error, Exception) and not environment and not isinstance(error, _MISTAKES)
-    return Failure((), words_of(error), raised=True, refusal=refusal, environment=environment)
+    return Failure((), error_words(error), raised=True, refusal=refusal, environment=environment)

@@ -79,7 +79,7 @@ def file_function(target: str) -> tuple[str, str] | None:
     return (path, function) if colon and path.endswith(".py") and function.isidentifier() else None
 
 
-def quoted(text: str) -> str:
+def python_quoted(text: str) -> str:
     """A text in Python, between double quotes, for reproducers."""
     return json.dumps(text, ensure_ascii=False)
 
@@ -213,11 +213,12 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     elif kind:
         runtime = importlib.import_module(module).open_named(name, board)
     else:
-        function, version = named(name)
+        function, version = named_function(name)
         place, _, attribute = name.rpartition(":")
         imports = f"from {place} import {attribute}"
         if file_function(name) is not None:
-            imports = f"from {__name__} import named; {attribute} = named({quoted(name)})[0]"
+            of_file = f"named_function({python_quoted(name)})[0]"
+            imports = f"from {__name__} import named_function; {attribute} = {of_file}"
         runtime = _runtime_of(
             function, version, f"{place}.{attribute}", imports, attribute, signature
         )
@@ -285,7 +286,7 @@ def environment(
 # --- Functions of modules and files -------------------------------------------------------------------------
 
 
-def named(name: str) -> tuple[Any, str]:
+def named_function(name: str) -> tuple[Any, str]:
     """The function ``module:function`` or ``./file.py:function``, and its name with the module's version.
 
     Raises UserError or AttributeError if it does not exist, and whatever its module raises.

@@ -14,7 +14,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, model_text
-from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, Run
+from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, ModelRun
 from sonnx_clip.runtimes.worker import RuntimeDiedError
 
 if TYPE_CHECKING:
@@ -87,5 +87,5 @@ def _chain(nodes: str, etype: str, opset: int, how: str) -> Chain:
 
     text = model_text(etype, opset, {"x": "[1]"}, nodes)
     model = onnx.parser.parse_model(text).SerializeToString()
-    run = Run(model, ("x",), "y", etype, (1,), how)
+    run = ModelRun(model, ("x",), "y", etype, (1,), how)
     return Chain((run,), {"x": np.zeros(1, numpy_type(etype))})

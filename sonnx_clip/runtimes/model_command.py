@@ -21,7 +21,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.processes import how_ended
 from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.runtimes.calls import EndedError
-from sonnx_clip.runtimes.find_runtime import model_command_words, quoted, split_name
+from sonnx_clip.runtimes.find_runtime import model_command_words, python_quoted, split_name
 from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.words import printable
@@ -58,7 +58,7 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
     """The runtime of a name such as ``onnx-cmd:run {model} {in} {out}``; UserError as `opened`."""
     return runtime_of_models(
         opened(name), split_name(name)[2], f"from {__name__} import opened",
-        f"opened({quoted(name)})", strides=False, few=True,
+        f"opened({python_quoted(name)})", strides=False, few=True,
     )  # fmt: skip
 
 

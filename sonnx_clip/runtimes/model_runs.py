@@ -40,7 +40,7 @@ _MOST_HANGS = 3
 
 
 @dataclass(frozen=True)
-class Run:
+class ModelRun:
     """A model that is run.
 
     Args:
@@ -69,7 +69,7 @@ class Run:
 class Chain:
     """Models that are run one after the other, and the inputs by name."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[ModelRun, ...]
     inputs: Mapping[str, Array]
 
 
@@ -102,7 +102,7 @@ class ChainRequest:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChainOutcome:
     """What the runs of a chain gave: a flat array for each, or a failure, after which no other follows."""
 
     results: tuple[Array | Failure, ...]
@@ -213,7 +213,7 @@ def _shown(constant: Array) -> str:
     return f"{constant.dtype}{list(constant.shape)}"
 
 
-def _result(opened: Any, run: Run, known: Mapping[str, Array]) -> Array | Failure:
+def _result(opened: Any, run: ModelRun, known: Mapping[str, Array]) -> Array | Failure:
     """The output of a run, of its declared shape and type, or a failure."""
     inputs = {name: known[name] for name in run.inputs}
     try:
@@ -268,7 +268,7 @@ class ModelWorker(Child):
         """Count deaths and hangs anew."""
         self._deaths = self._hangs = 0
 
-    def run(self, chains: Sequence[Chain]) -> Iterator[Outcome]:
+    def run(self, chains: Sequence[Chain]) -> Iterator[ChainOutcome]:
         """What each chain gives, in their order; RuntimeDiedError if the runtime dies too often."""
         for begin in range(0, len(chains), _TOGETHER):
             yield from self._run(chains[begin : begin + _TOGETHER])
@@ -282,7 +282,7 @@ class ModelWorker(Child):
             return ""
         return next((str(note["graph"]) for note in self._board.notes("graph")), "")
 
-    def _run(self, chains: Sequence[Chain]) -> Iterator[Outcome]:
+    def _run(self, chains: Sequence[Chain]) -> Iterator[ChainOutcome]:
         left = list(chains)
         while left:
             request = ChainRequest(tuple(left))
@@ -300,7 +300,7 @@ class ModelWorker(Child):
             else:
                 return
 
-    def _died(self, chain: Chain, rows: Array, before: int, died: Died) -> Outcome:
+    def _died(self, chain: Chain, rows: Array, before: int, died: Died) -> ChainOutcome:
         self._deaths += 1
         self._hangs += died.hung
         self.runs += before + 1
@@ -312,10 +312,12 @@ class ModelWorker(Child):
         results: list[Array | Failure] = [
             _array(run, row) for run, row in zip(chain.runs[:before], rows, strict=False)
         ]
-        return Outcome((*results, failure), died=True)
+        return ChainOutcome((*results, failure), died=True)
 
 
-def _outcome(chain: Chain, rows: Array, failures: Mapping[int, Failure], first: int) -> Outcome:
+def _outcome(
+    chain: Chain, rows: Array, failures: Mapping[int, Failure], first: int
+) -> ChainOutcome:
     results: list[Array | Failure] = []
     for place, run in enumerate(chain.runs):
         failure = failures.get(first + place)
@@ -323,9 +325,9 @@ def _outcome(chain: Chain, rows: Array, failures: Mapping[int, Failure], first: 
             results.append(failure)
             break
         results.append(_array(run, rows[place]))
-    return Outcome(tuple(results))
+    return ChainOutcome(tuple(results))
 
 
-def _array(run: Run, row: Array) -> Array:
+def _array(run: ModelRun, row: Array) -> Array:
     """The flat result in a row of bytes; a copy, since the memory is used again."""
     return row[: run.size].copy().view(numpy_type(run.etype))

@@ -15,7 +15,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.signature import CLIP_SIGNATURE, Signature
 from sonnx_clip.runtimes.calls import Caller, Request, failure_of
-from sonnx_clip.runtimes.find_runtime import named, quoted, split_name
+from sonnx_clip.runtimes.find_runtime import named_function, python_quoted, split_name
 from sonnx_clip.runtimes.model_forms import (
     FIRST_OPSET,
     ModelForm,
@@ -122,17 +122,17 @@ def runtime_of_models(
 
 
 def open_named(name: str, _: Board | None = None) -> Runtime:
-    """The runtime of a name such as ``onnx:module:open``; it raises as `named`, and a TypeError."""
-    version = named(split_name(name)[2])[1]
+    """The runtime of a name such as ``onnx:module:open``; it raises as `named_function`, and a TypeError."""
+    version = named_function(split_name(name)[2])[1]
     return runtime_of_models(
-        opened(name), version, f"from {__name__} import opened", f"opened({quoted(name)})"
+        opened(name), version, f"from {__name__} import opened", f"opened({python_quoted(name)})"
     )
 
 
 def opened(name: str) -> OpenModel:
     """How the runtime of a name opens a model, for `open_named` and reproducers."""
     target = split_name(name)[2]
-    theirs, _ = named(target)
+    theirs, _ = named_function(target)
     if not callable(theirs):
         raise TypeError(f"{target} is not a function")
 

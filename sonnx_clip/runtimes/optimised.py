@@ -20,9 +20,9 @@ from sonnx_clip.runtimes.find_runtime import (
     DEFAULT_RUNNER,
     OPTIMISERS,
     find_runtime,
-    named,
+    named_function,
     optimiser_words,
-    quoted,
+    python_quoted,
     split_name,
 )
 from sonnx_clip.runtimes.model_command import LARGEST, FileProgram
@@ -80,7 +80,7 @@ def _text(name: str) -> tuple[str, str]:
     if target in OPTIMISERS:
         module, call = _KNOWN[target]
         return f"import {module}", call
-    return f"from {__name__} import optimiser", f"optimiser({quoted(name)})(p)"
+    return f"from {__name__} import optimiser", f"optimiser({python_quoted(name)})(p)"
 
 
 def optimiser(name: str) -> Optimise:
@@ -103,7 +103,7 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
     words = optimiser_words(target)
     if words is not None:
         return runner, _by_command(words), target
-    function, version = named(target)
+    function, version = named_function(target)
     if not callable(function):
         raise TypeError(f"{target} is not a function")
     return runner, function, version

@@ -23,7 +23,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.processes import exit_status, how_ended
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.calls import EndedError
-from sonnx_clip.runtimes.find_runtime import MISSING_HELLO, command_words, quoted, split_name
+from sonnx_clip.runtimes.find_runtime import MISSING_HELLO, command_words, python_quoted, split_name
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
     FAULT,
@@ -260,7 +260,7 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
         version=opened.hello.name or opened.command,
         open=opened.open,
         imports=f"from {__name__} import program",
-        call=lambda _: f"program({quoted(name)})({CLIP_SIGNATURE.call})",
+        call=lambda _: f"program({python_quoted(name)})({CLIP_SIGNATURE.call})",
         strides=False,
         entries=opened.hello.entries,
     )

@@ -23,7 +23,7 @@ from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.form_errors import form_error
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.runtimes.find_runtime import ABI_EXAMPLE, quoted, split_name
+from sonnx_clip.runtimes.find_runtime import ABI_EXAMPLE, python_quoted, split_name
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
 from sonnx_clip.runtimes.runtime import Runtime
@@ -210,6 +210,6 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
         version=f"{Path(path).name} by {Path(abi_path).name}",
         open=lambda etype: CFunction(name, etype),
         imports=f"from {__name__} import function_of",
-        call=lambda etype: f'function_of({quoted(name)}, "{etype}")({CLIP_SIGNATURE.call})',
+        call=lambda etype: f'function_of({python_quoted(name)}, "{etype}")({CLIP_SIGNATURE.call})',
         strides=False,
     )

@@ -18,7 +18,7 @@ def printable(text: str, longest: int = _LONGEST) -> str:
     return shown if len(text) <= longest else f"{shown}… ({len(text):,} characters)"
 
 
-def words_of(error: BaseException) -> str:
+def error_words(error: BaseException) -> str:
     """The class and the text of an exception, on one line."""
     name = printable(type(error).__name__, 100)
     try:

@@ -21,15 +21,15 @@ from sonnx_clip.runtimes.calls import (
     Answer,
     Caller,
     Died,
+    answer_on,
     failure_of,
-    read_answer,
     remarks_of,
 )
 from sonnx_clip.runtimes.find_runtime import environment, find_runtime, split_name
 from sonnx_clip.runtimes.model_forms import ModelForm, call_statements
 from sonnx_clip.runtimes.models import handler_of
 from sonnx_clip.runtimes.supervisor import supervise
-from sonnx_clip.runtimes.words import printable, words_of
+from sonnx_clip.runtimes.words import error_words, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ def missing(error: BaseException) -> dict[str, Any]:
     if isinstance(error, UserError):
         return {"word": "missing", "words": error.what, "where": error.where, "todo": error.todo}
     plain = isinstance(error, (ImportError, AttributeError, TypeError))
-    words = printable(str(error)) if plain and str(error) else words_of(error)
+    words = printable(str(error)) if plain and str(error) else error_words(error)
     return {"word": "missing", "words": words, "where": None, "todo": None}
 
 
@@ -188,7 +188,7 @@ class Child:
     def ask(self, request: Asked) -> Answer:
         """The answer to a request up to a crash; RuntimeDiedError if the supervisor was ended."""
         self._board.write_request(request)
-        return read_answer(self._board, request, self._order("handle"))
+        return answer_on(self._board, request, self._order("handle"))
 
     def kill(self) -> None:
         """End all, also from another thread: whoever waits for an answer gets a RuntimeDiedError."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.cli.app import main
 from sonnx_clip.conform import judge, units
-from sonnx_clip.conform.call_plan import calls_of
+from sonnx_clip.conform.call_plan import planned_calls
 from tests.meta.judged import three_layouts
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
     patch(
         judge,
         "calls_of",
-        lambda etype, of, part: islice(calls_of(etype, of, more[int(part[-1]) % 2]), 1),
+        lambda etype, of, part: islice(planned_calls(etype, of, more[int(part[-1]) % 2]), 1),
     )
     patch(units, "kinds_of", lambda _, __, level: [] if level == "quick" else [("small", UNITS)])
 

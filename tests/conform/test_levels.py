@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform import call_plan, units
-from sonnx_clip.conform.call_plan import calls_of, covering_scalars, some_bounds, together
+from sonnx_clip.conform.call_plan import covering_scalars, planned_calls, some_bounds, together
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Extent, TypeReport
 from sonnx_clip.conform.expected import range_tables, tabulate
@@ -47,7 +47,7 @@ def test_standard_has_every_length_and_all_pairs_of_special_bounds(name: str) ->
     lengths, pairs = np.zeros(call_plan.EVERY_LENGTH + 1, int), set()
     special = special_patterns(TYPES[name])
     for part in parts(name, "standard")[1:]:
-        for request, table in calls_of(TYPES[name], CLIP, part):
+        for request, table in planned_calls(TYPES[name], CLIP, part):
             assert all(map(np.array_equal, request.scalars, table.scalars))
             if request.lengths is not None:
                 np.add.at(lengths, request.lengths, 1)
@@ -68,7 +68,7 @@ def test_every_bound_of_16_bits_is_asked(side: str) -> None:
     varying, beside = (
         np.concatenate([one[k] for one in asked]) for k in ((0, 1) if side == "min" else (1, 0))
     )
-    request, _ = next(calls_of(TYPES["float16"], CLIP, units[-1]))
+    request, _ = next(planned_calls(TYPES["float16"], CLIP, units[-1]))
     assert np.array_equal(request.pool, np.arange(2**16))
     assert all(set(one) <= set(of) for one, of in zip(request.scalars, asked[-1], strict=True))
     assert np.array_equal(varying, np.repeat(np.arange(2**16), 4))
@@ -80,7 +80,7 @@ def test_every_x_of_32_bits_is_asked() -> None:
     stretches = [
         {
             int(request.pool[0]): request.pool
-            for request, _ in calls_of(TYPES["float32"], CLIP, every[n])
+            for request, _ in planned_calls(TYPES["float32"], CLIP, every[n])
         }
         for n in (0, 1, -1)
     ]

@@ -12,7 +12,7 @@ from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_all, render_theories
 from sonnx_clip.backends.generate import write as write_files
 from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
-from sonnx_clip.conform.verdict_table import worst
+from sonnx_clip.conform.verdict_table import worst_verdict
 from sonnx_clip.evidence.records import installed_version
 from sonnx_clip.language import encode, show_bits
 from sonnx_clip.prove.proofs_record import theory_digests
@@ -180,7 +180,7 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
             _class(id_, case, type_id, bad=id_ in violates)
             for id_, case in [*ids, ("C1", None), ("C3", None)]
         )
-        verdict = worst(c.verdict for c in classes)
+        verdict = worst_verdict(c.verdict for c in classes)
         found.append(
             TypeReport(type=type_id, verdict=verdict, compared=10 * len(ids), classes=classes)
         )

@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from sonnx_clip.conform import campaign, judge
-from sonnx_clip.conform.call_plan import chosen, sample
+from sonnx_clip.conform.call_plan import chosen, evenly_spread
 from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.conform.report_text import print_report
 from sonnx_clip.conform.units import CheckOptions
@@ -35,7 +35,11 @@ def _few_calls(etype, *of):
     for request, table in chosen(etype, *of):
         is_long = request.length >= 256 if etype.width != 16 else request.count == 1024
         is_long = is_long and request.lengths is None
-        some = sample(request, table, max(12, request.count // 32)) if is_long else (request, table)
+        some = (
+            evenly_spread(request, table, max(12, request.count // 32))
+            if is_long
+            else (request, table)
+        )
         found.append(some)
     return tuple(found)
 

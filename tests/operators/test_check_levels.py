@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.call_plan import calls_of, kinds_of
+from sonnx_clip.conform.call_plan import kinds_of, planned_calls
 from sonnx_clip.conform.operator import operator_named
 from sonnx_clip.root.folders import repo_root
 from tests.command import run
@@ -49,7 +49,7 @@ def test_exhaustive_has_every_choice_of_32_bits(name):
     ((kind, count),) = [k for k in kinds_of(etype, operator, "exhaustive") if k[0] != "more"]
     firsts = []
     for number in (0, 1, count - 1):
-        request, table = next(calls_of(etype, operator, f"{kind}-{number}"))
+        request, table = next(planned_calls(etype, operator, f"{kind}-{number}"))
         entries = [pool.astype(np.uint64) for pool in request.pools]
         choices = entries[0] if len(entries) == 1 else entries[0] << 16 | entries[1]
         assert np.array_equal(choices, choices[0] + np.arange(2**16, dtype=np.uint64))

@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
-from sonnx_clip.runtimes.find_runtime import quoted
+from sonnx_clip.runtimes.find_runtime import python_quoted
 
 
 @pytest.mark.parametrize(
     "text", ["exec:./a", 'a "b" \\ c', "two\nlines", "é", "\U0001f600.py:clip"]
 )
 def test_name_stands_in_a_line_of_python_as_it_is(text):
-    assert ast.literal_eval(quoted(text)) == text
-    assert "\n" not in quoted(text)
+    assert ast.literal_eval(python_quoted(text)) == text
+    assert "\n" not in python_quoted(text)

@@ -5,7 +5,7 @@ import pytest
 
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Caller, Request, read_answer
+from sonnx_clip.runtimes.calls import Caller, Request, answer_on
 from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES
 from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
@@ -24,7 +24,7 @@ def request(**changes):
 def test_scalars_count_as_arrays_of_rank_0():
     asked, board = request(layout="0-d", length=1), Board()
     Caller(lambda x, l, m: x[()], "int16", CLIP_SIGNATURE)(asked, board)
-    found = read_answer(board, asked)
+    found = answer_on(board, asked)
     assert found.failures == {}
     assert found.bits.tolist() == [[1], [3]]
 
