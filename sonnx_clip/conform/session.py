@@ -1,9 +1,9 @@
 """A runtime in one element type that survives crashes and hangs.
 
 When the runtime dies, its process is restarted and the remaining calls are made. The call that killed it is
-repeated in parts, to find the classes whose entries kill it. They are not called again in that layout; all
-other classes are. If the runtime died at a guard page around its operands, the guard is identified, and the
-run continues without it.
+repeated in parts, to find the classes whose entries kill it, or the one entry that does. They are not called
+again in that layout; all others are. If the runtime died at a guard page around its operands, the guard is
+identified, and the run continues without it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.units import CheckOptions
     from sonnx_clip.conform.verdict_table import Verdict
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.runtime import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]
+    Value: TypeAlias = tuple[int, ...]  # the bits of an entry of each tensor
 
 _UNANSWERED = 3  # deaths before any answer after which a runtime is given up
 _HANGS = 6  # and hangs or bad frames, in all
 _LAYOUTS = 3  # a class that is deadly in this many layouts is called in no other
+_SEARCHES = 3  # for the one entry of a call that kills; each takes about ten deaths
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
 _FAULTS = {  # by the guard that is touched
     WRITE: "it writes to its input X, without changing it",
@@ -89,6 +92,8 @@ class Session:
         """Forget deadly classes: calls of another form follow."""
         self._deaths = 0
         self._deadly: set[tuple[str, int]] = set()  # layout and class
+        self._deadly_values: dict[Value, frozenset[int]] = {}  # with the classes in which they kill
+        self._searches = 0
         self._empty: Counter[str] = Counter()  # by layout, deaths in calls without entries
 
     def ask(self, request: Request, table: Table) -> Iterator[Piece]:
@@ -117,7 +122,7 @@ class Session:
                 results = answer.bits[:call, : before.length]
                 yield before, expected, Answer(results, answer.failures)
 
-            known_as_deadly = self._deadly.copy()
+            known_as_deadly = self._deadly.copy(), self._deadly_values.copy()
             deadly_call = cut(request, table, np.array([call]))
             yield from self._explain_death(*deadly_call, replace(answer.died, call=call))
             if self._is_hopeless():
@@ -127,7 +132,7 @@ class Session:
                 raise StoppedError("crashed", f"{answer.died.words}; not restarted after {times}")
 
             # The call again, as soon as it is known which of its entries to leave out; then those behind it.
-            if self._deadly != known_as_deadly:
+            if (self._deadly, self._deadly_values) != known_as_deadly:
                 pending.append(deadly_call)
             pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
@@ -171,18 +176,68 @@ class Session:
                 yield from self._explain_guard(request, table, died, answer)
                 return
         self._empty[request.layout] += not request.length
-        deaths_of_classes = list(self._deadly_classes(request, table))
-        if deaths_of_classes:
-            yield from deaths_of_classes
+        # The value first that has killed before: it would be found again in every class that it is in.
+        deaths = list(self._known_value(request, table)) or list(
+            self._deadly_classes(request, table)
+        )
+        if deaths:
+            yield from deaths
             return
+        entries = np.unique(entry_indices(request, 0))
         if not self._is_hopeless():
             again = self._answer(request)
             if again.died is None:
                 yield from _only_after_others(request, table, died, again)
                 return
-        classes = _classes(request, table)
+            # A call that hangs takes as long as the limit, so its entries are not tried.
+            if not died.hung and self._searches < _SEARCHES:
+                self._searches += 1
+                entries = self._deadly_entries(request, entries)
+        if len(entries) == 1 and request.length > 1:
+            entry = int(entries[0])
+            self._add_deadly_value(request, table, entry)
+            yield _death(_filled(request, entry), table, died, (int(table.classes[0, entry]),))
+            return
+        classes = tuple(np.unique(table.classes[0, entries]).tolist())
         self._deadly |= {(request.layout, index) for index in classes}
+        if len(entries) > 1:
+            died = replace(died, words=f"{died.words}, by which of the entries is not known,")
         yield _death(request, table, died, classes)
+
+    def _known_value(self, request: Request, table: Table) -> Iterator[Piece]:
+        """The death by an entry of a call whose value has killed the runtime in another class."""
+        for entry in np.unique(entry_indices(request, 0)).tolist():
+            if _value(request, entry) not in self._deadly_values or self._is_hopeless():
+                continue
+            filled = _filled(request, entry)
+            died = self._answer(filled).died
+            if died is not None:
+                self._add_deadly_value(request, table, entry)
+                yield _death(filled, table, died, (int(table.classes[0, entry]),))
+                return
+
+    def _deadly_entries(self, request: Request, entries: Array) -> Array:
+        """The fewest entries of a call, as indices of the pool, that kill the runtime without the others.
+
+        They are halved as long as one half kills. Where neither does, what kills is in both.
+        """
+        while len(entries) > 1:
+            middle = len(entries) // 2
+            for half in (entries[:middle], entries[middle:]):
+                if self._is_hopeless():
+                    return entries
+                if self._answer(_filled(request, *half.tolist())).died is not None:
+                    entries = half
+                    break
+            else:
+                return entries
+        return entries
+
+    def _add_deadly_value(self, request: Request, table: Table, entry: int) -> None:
+        """Leave the value of an entry out of later calls in its class: in others it is tried."""
+        value = _value(request, entry)
+        classes = self._deadly_values.get(value, frozenset())
+        self._deadly_values[value] = classes | {int(table.classes[0, entry])}
 
     def _explain_guard(
         self, request: Request, table: Table, died: Died, answer: Answer
@@ -205,7 +260,7 @@ class Session:
             if self._is_hopeless():
                 return
             entry = indices[table.classes[0, indices] == index][0]
-            filled = replace(request, indices=np.full((1, request.length), entry))
+            filled = _filled(request, int(entry))
             died = self._answer(filled).died
             if died is not None:
                 self._deadly.add((request.layout, index))
@@ -213,7 +268,7 @@ class Session:
 
     def _without_deadly(self, request: Request, table: Table) -> tuple[Request, Table]:
         """The calls with deadly entries replaced by others; without the calls that have no others."""
-        if not self._deadly and not self._empty:
+        if not self._deadly and not self._deadly_values and not self._empty:
             return request, table
         if self._empty[request.layout] >= _LAYOUTS:
             return cut(request, table, np.arange(0))
@@ -223,6 +278,11 @@ class Session:
             return cut(request, table, np.flatnonzero(safe))
 
         is_deadly = np.isin(table.classes, self._deadly_in(request.layout))
+        for value, classes in self._deadly_values.items():
+            has_value = np.logical_and.reduce(
+                [pool == bits for pool, bits in zip(request.pools, value, strict=True)]
+            )
+            is_deadly |= has_value & np.isin(table.classes, [*classes])
         indices = entry_indices(request).copy()
         bad = np.take_along_axis(is_deadly, indices, axis=1)
         if not bad.any():
@@ -247,6 +307,15 @@ class Session:
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
     """The classes of the entries of a single call."""
     return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
+
+
+def _filled(request: Request, *entries: int) -> Request:
+    """A single call that has some entries of its pool and no others, again and again up to its length."""
+    return replace(request, indices=np.resize(entries, (1, request.length)))
+
+
+def _value(request: Request, entry: int) -> Value:
+    return tuple(int(pool[entry]) for pool in request.pools)
 
 
 def _only_after_others(

@@ -75,6 +75,16 @@ def test_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
     assert classes["inside_ordinary"].compared > 50_000
 
 
+def test_death_by_one_number_is_narrowed_to_it():
+    report, classes = judged("segfaults_on_one_number", "float32")
+    assert report.verdict == "crashed"
+    deaths = [d for c in classes.values() for d in c.deviations if d.kind == "crashed"]
+    assert len(deaths) > 1
+    assert {d.operands["X"] for d in deaths} == {"0x40a00000"}
+    assert "0x40a00000" in deaths[0].reproduce
+    assert classes["inside_nan"].verdict == classes["low_zero_tie"].verdict == "conforms"
+
+
 @pytest.mark.usefixtures("brief")
 def test_one_type_that_dies_leaves_the_others_judged():
     found = run_campaign(
