@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.contexts.candidates import Candidates, exactly
-from sonnx_clip.contexts.meaning import of_stage, of_term
+from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
+from sonnx_clip.contexts.meaning import of_stage, of_term, rearranged
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ class ContextMeaning:
     def at(self, graph: int) -> ContextMeaning:
         """That of one graph of several."""
         return ContextMeaning(self.x[graph], self.right.at(graph), self.origin)
+
+    def __or__(self, other: ContextMeaning) -> ContextMeaning:
+        """What this one or another one of the same entries allows; the expected results are of this one."""
+        rows = (*self.right.rows, *other.right.rows)
+        right = distinct(rows, self.right.defined & other.right.defined)
+        return ContextMeaning(self.x, right, self.origin)
 
     def x_of(self, entry: int) -> int:
         """The entry of X that an entry of the result comes from."""
@@ -114,16 +120,16 @@ def meaning_of_graphs(
     """
     stages = context.stages(etype)
     results = exactly(x)
-    places = exactly(np.arange(x.shape[-1]))
+    places = np.arange(x.shape[-1])
     for place, stage in enumerate(stages):
         if replacement is None or not replacement.first <= place < replacement.end:
             results = of_stage(stage, results, bounds)
             if stage.step.moves is not None:
-                places = of_stage(stage, places, bounds)
+                places = rearranged(stage, places, places[0])
         elif place == replacement.first:
             constants = replacement.constants
             results = of_term(replacement.term, results, constants, stage.given.etype)
-    origin = places.expected
+    origin = places
     if context.entry.fork:
         # The first step keeps its second consumer, whatever becomes of the others.
         results = _side_by_side(results, of_stage(stages[0], exactly(x), bounds))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.contexts.candidates import alike, exactly
-from sonnx_clip.contexts.meaning import of_stage
+from sonnx_clip.contexts.meaning import of_stage, rearranged
 from sonnx_clip.runtimes.calls import Failure
 
 if TYPE_CHECKING:
@@ -90,14 +90,16 @@ def _wrong_steps(context: Context, answer: GraphAnswer, outcome: ChainOutcome, e
     given = answer.meaning.x
     blamed = np.full(len(given), _NOBODY)
     after_first = blamed
-    bounds = answer.asked.bounds.values
+    readings = answer.asked.bounds.readings()
     results = zip(context.stages(etype), outcome.results, strict=False)
     for place, (stage, result) in enumerate(results):
         assert not isinstance(result, Failure)
-        right = of_stage(stage, exactly(given), bounds)
-        wrong = ~right.allow(result)
+        wrong = np.ones(len(result), bool)
+        for bounds in readings:
+            right = of_stage(stage, exactly(given), bounds)
+            wrong &= ~right.allow(result)
         if stage.step.moves is not None:
-            blamed = of_stage(stage, exactly(blamed), bounds).expected
+            blamed = rearranged(stage, blamed, _NOBODY)
         blamed = np.where(wrong & (blamed == _NOBODY), place, blamed)
         given = result
         if place == 0:

@@ -8,12 +8,15 @@ from functools import cache, cached_property
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Part
-from sonnx_clip.rewrites.terms import operators, read_term
+from sonnx_clip.language.values import encode
+from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
+from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import raise_first, read_document, unknown
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 FILE: Final = "spec/contexts.yaml"
 BOUNDS: Final = ("A", "B", "C", "D")
 """The names of the bounds in terms: those of Clip, and those of a second one."""
+LOWER_BOUNDS: Final = ("A", "C")
 SHAPE = (1, 16, 2, 4)
 ENTRIES = prod(SHAPE)
 """The entries of X in every context."""
@@ -39,6 +43,11 @@ Id: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 TypeId: TypeAlias = Literal[
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
+
+
+def scalar_of(text: str, etype: str) -> Array:
+    """The number that a text stands for, of shape (); UserError if it is none of the type."""
+    return from_bits(int(encode(text, type_of_clip(etype))), etype)
 
 
 class Constant(Part):
@@ -58,11 +67,33 @@ class Constant(Part):
             return self.shape
         return (len(self.values),)
 
+    def array(self, etype: str) -> Array:
+        """Its value; `etype` is the element type of the step's input."""
+        type_ = self.type or etype
+        if type_ == "int64":
+            values = np.array([int(text) for text in self.values], np.int64)
+        else:
+            numbers = [scalar_of(text, type_) for text in self.values]
+            values = np.array(numbers, numpy_type(type_))
+        if len(self.values) == 1:
+            return np.full(self.declared_shape, values[0], values.dtype)
+        return values.reshape(self.declared_shape)
+
 
 class Backwards(Part):
     """A rearrangement: the entries along an axis in the opposite order."""
 
     backwards_along: Annotated[int, Field(ge=0)]
+
+
+class Extension(Part):
+    """A rearrangement: entries of one value are added, as by Pad or by Concat with a constant.
+
+    `pads` has the numbers of Pad: how many before each axis, and then how many behind each.
+    """
+
+    pads: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=2)]
+    value: str
 
 
 class Arithmetic(Part):
@@ -95,7 +126,9 @@ class ContextStep(Part):
     constants: dict[str, Constant] = Field(default_factory=dict)
     shape: Shape | None = None
     first_shape: Shape | None = None
-    moves: Literal["same"] | tuple[Annotated[int, Field(ge=0)], ...] | Backwards | None = None
+    moves: (
+        Literal["same"] | tuple[Annotated[int, Field(ge=0)], ...] | Backwards | Extension | None
+    ) = None
     computes: Arithmetic | None = None
     open: tuple[Literal["zero", "rounding"], ...] = ()
     chooses: str = ""
@@ -172,9 +205,14 @@ class ContextEntry(Part):
     steps: Annotated[tuple[str, ...], Field(min_length=1)]
     types: tuple[TypeId, ...] = ()
     bounds: str = "usual"
-    inside: Literal["", "If", "Loop", "Scan"] = ""
+    inside: Literal["", "If", "Else", "Loop", "Scan"] = ""
     fork: bool = False
     two_zeros: Literal["", "plus", "minus"] = ""
+
+    @property
+    def turns(self) -> int:
+        """How often its steps are run: the body of a Loop twice, so that the second turn reads the first."""
+        return 2 if self.inside == "Loop" else 1
 
 
 class Tensor(NamedTuple):
@@ -221,7 +259,7 @@ class Context:
 
     Args:
         entry: as the file has it.
-        steps: in order.
+        steps: in order; those of a Loop twice, once for each turn.
         pairs: the bounds of its Clip.
         few: those for few calls.
         few_forms: those for few calls whose bounds are attributes, inputs, or in Constant nodes.
@@ -249,6 +287,11 @@ class Context:
     def chain(self) -> str:
         """Its operators in order: ``Relu → Clip``."""
         return " → ".join(step.op_type for step in self.steps)
+
+    @property
+    def may_lack_bounds(self) -> bool:
+        """Whether a bound may be absent: Clip alone reads them, and no other operator."""
+        return all(step.op_type == "Clip" for step in self.steps if step.bounds)
 
     @property
     def first_shape(self) -> Shape:
@@ -344,7 +387,7 @@ def _contexts(document: Document, content: ContextsFile) -> tuple[Context, ...]:
         for position, name in enumerate(entry.steps):
             raise_first(document, unknown((*way, "steps", position), name, steps, "step"))
         raise_first(document, unknown((*way, "bounds"), entry.bounds, bounds, "list of bounds"))
-        chain = tuple(steps[name] for name in entry.steps)
+        chain = tuple(steps[name] for name in entry.steps) * entry.turns
         has_second = any("C" in step.term for step in chain)
         is_usual = entry.bounds == "usual"
         contexts[entry.id] = Context(

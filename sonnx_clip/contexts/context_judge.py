@@ -26,7 +26,7 @@ from sonnx_clip.contexts.context_report import (
 )
 from sonnx_clip.contexts.context_reproducer import graph_reproducer
 from sonnx_clip.contexts.explain import Explanation, explained
-from sonnx_clip.contexts.graphs import asked_opsets, graphs
+from sonnx_clip.contexts.graphs import SOURCE, asked_opsets, graphs
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type
@@ -133,12 +133,14 @@ class ContextJudge:
     ) -> Mapping[Bounds, ContextMeaning]:
         """X for each of the bounds, and what is right: the same in every operator set."""
         distinct = list(dict.fromkeys(graph.bounds for graph in every))
-        x = [entries_of_x(context.id, self._etype, bounds) for bounds in distinct]
-        constants: dict[str, Array] = {}
-        for name in distinct[0].values:
-            values = np.stack([bounds.values[name] for bounds in distinct])
-            constants[name] = values[:, np.newaxis]
-        of_all = meaning_of_graphs(context, self._etype, constants, np.stack(x))
+        x = np.stack([entries_of_x(context.id, self._etype, bounds) for bounds in distinct])
+        # An absent bound has two readings. Where none is absent, both are the same.
+        readings = [bounds.readings() for bounds in distinct]
+        first = [reading[0] for reading in readings]
+        of_all = meaning_of_graphs(context, self._etype, _stacked(first), x)
+        if any(bounds.absent for bounds in distinct):
+            last = [reading[-1] for reading in readings]
+            of_all |= meaning_of_graphs(context, self._etype, _stacked(last), x)
         return {bounds: of_all.at(place) for place, bounds in enumerate(distinct)}
 
     def _needs_more(self, answer: GraphAnswer) -> bool:
@@ -344,11 +346,19 @@ def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Cha
     return Chain(tuple(runs), feeds)
 
 
+def _stacked(of_graphs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """The bounds of many graphs, shape (graphs, 1), by name."""
+    names = of_graphs[0]
+    stacked = {name: np.stack([bounds[name] for bounds in of_graphs]) for name in names}
+    return {name: values[:, np.newaxis] for name, values in stacked.items()}
+
+
 def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     """Every input that a model of a context may have, by name."""
     feeds = {name.lower(): value for name, value in bounds.values.items()}
+    feeds |= {SOURCE + name: value for name, value in feeds.items()}
     feeds["x"] = x.reshape(context.first_shape)
-    feeds["condition"] = np.ones((), bool)
+    feeds["condition"] = np.array(context.entry.inside != "Else")
     if context.entry.two_zeros:
         feeds["w"] = x[:1]
     return feeds

@@ -6,19 +6,19 @@ import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.contexts.context import ENTRIES, Context
+from sonnx_clip.contexts.context import BOUNDS, ENTRIES, LOWER_BOUNDS, Context, scalar_of
 from sonnx_clip.contexts.graphs import ATTRIBUTES_OPSET
-from sonnx_clip.contexts.meaning import scalar_of
 from sonnx_clip.language import encode, show, tree
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import opposite
 from sonnx_clip.rewrites.terms import operators, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, from_bits, numpy_type
 from sonnx_clip.spec.bounds_in_use import bounds_in_use, holds, values_at
+from sonnx_clip.spec.entries import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context import ContextStep, Pair
     from sonnx_clip.contexts.graphs import BoundsAs
     from sonnx_clip.language.types import ElementType
+
+    Sides: TypeAlias = tuple[Array | None, ...]  # of a pair of bounds; None for one that is absent
 
 _PAIRS_OF_OTHER_FORMS = 24
 _PAIRS_IN_NODES = 12
@@ -59,11 +61,30 @@ _ORDINARY = (
 class Bounds:
     """The bounds of the Clips of a context, of shape (): A and B, and C and D of a second one.
 
+    An absent bound has no value. ONNX's text sets the least or the greatest finite number in its place; for
+    floats an infinity is what many runtimes take. Both are right.
+
     Two of them are equal only if they are one object.
     """
 
     values: Mapping[str, Array]
     etype: str
+    absent: tuple[str, ...] = ()
+
+    def readings(self) -> tuple[Mapping[str, Array], ...]:
+        """What each bound may stand for, the text of ONNX first: one reading if none is absent."""
+        if not self.absent:
+            return (self.values,)
+        is_float = type_of_clip(self.etype).family == "float"
+        readings: list[Mapping[str, Array]] = []
+        for low, high in (
+            (("lowest", "highest"), ("-inf", "inf")) if is_float else (("lowest", "highest"),)
+        ):
+            values = dict(self.values)
+            for name in self.absent:
+                values[name] = scalar_of(low if name in LOWER_BOUNDS else high, self.etype)
+            readings.append(values)
+        return tuple(readings)
 
     def shown(self, context: Context) -> str:
         """The chain of a context with these bounds: ``Relu → Clip(nan, 1)``."""
@@ -72,6 +93,7 @@ class Bounds:
             name: show(int(value.view(bits_type(self.etype))), element_type)
             for name, value in self.values.items()
         }
+        texts |= dict.fromkeys(self.absent, ABSENT)
         return " → ".join(_with_bounds(step, texts) for step in context.steps)
 
 
@@ -99,7 +121,7 @@ def asked(
     """The bounds and operator sets with which a context is asked.
 
     All bounds are initializers in the first operator set. Fewer are asked in the others, in Constant nodes,
-    as attributes, which are no NaN, and as inputs, which no optimiser sees.
+    as attributes, which are no NaN, and as inputs and results of nodes, which no optimiser sees.
     """
     pairs = pairs_of(context, etype, few=few)
     chosen = pairs
@@ -120,6 +142,8 @@ def asked(
             graphs += [AskedGraph(bounds, opset, "inputs") for bounds in as_inputs]
             in_nodes = in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES]
             graphs += [AskedGraph(bounds, opset, "Constant nodes") for bounds in in_nodes]
+            computed = in_other_forms[: 0 if few else _PAIRS_IN_NODES]
+            graphs += [AskedGraph(bounds, opset, "results of nodes") for bounds in computed]
         elif not few:
             graphs += [AskedGraph(bounds, opset, "initializers") for bounds in in_other_forms]
     return tuple(graphs)
@@ -135,35 +159,45 @@ def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
     return _with_second(context, clip_type, pairs, few=few)
 
 
-def _in_use(element_type: ElementType) -> Iterator[tuple[Array, Array]]:
+def _in_use(element_type: ElementType) -> Iterator[Sides]:
     """The pairs of bounds in use of spec/clip.yaml that an element type holds as they are."""
     for bounds in bounds_in_use(operators()["clip"], element_type):
-        if bounds.is_whole:
-            low, high = bounds.sides
-            yield from_bits(low, element_type.id), from_bits(high, element_type.id)
+        low, high = bounds.sides
+        yield (
+            None if low is None else from_bits(low, element_type.id),
+            None if high is None else from_bits(high, element_type.id),
+        )
 
 
 def _with_second(
-    context: Context, clip_type: str, pairs: Sequence[tuple[Array, Array]], *, few: bool
+    context: Context, clip_type: str, pairs: Sequence[Sides], *, few: bool
 ) -> tuple[Bounds, ...]:
     """Pairs of bounds, each once; each with every pair of a second Clip if there is one."""
-    if not context.second:
-        distinct = {(low.tobytes(), high.tobytes()): (low, high) for low, high in pairs}
-        return tuple(Bounds({"A": low, "B": high}, clip_type) for low, high in distinct.values())
-    second = _held(context.second, type_of_clip(clip_type))
-    chosen = second[:_FEW_SECOND] if few else second
-    return tuple(
-        Bounds({"A": a, "B": b, "C": c, "D": d}, clip_type)
-        for (a, b), (c, d) in product(pairs, chosen)
-    )
+    if not context.may_lack_bounds:
+        pairs = [sides for sides in pairs if None not in sides]
+    second: Sequence[Sides] = [()]
+    if context.second:
+        second = _held(context.second, type_of_clip(clip_type))
+        second = second[:_FEW_SECOND] if few else second
+    distinct: dict[tuple[bytes | None, ...], Bounds] = {}
+    for first, behind in product(pairs, second):
+        sides = (*first, *behind)
+        key = tuple(None if side is None else side.tobytes() for side in sides)
+        named = dict(zip(BOUNDS, sides, strict=False))
+        values = {name: side for name, side in named.items() if side is not None}
+        absent = tuple(name for name, side in named.items() if side is None)
+        distinct.setdefault(key, Bounds(values, clip_type, absent))
+    return tuple(distinct.values())
 
 
-def _held(pairs: Sequence[Pair], etype: ElementType) -> list[tuple[Array, Array]]:
-    return [
-        (scalar_of(low, etype.id), scalar_of(high, etype.id))
-        for low, high in pairs
-        if holds(low, etype) and holds(high, etype)
-    ]
+def _held(pairs: Sequence[Pair], etype: ElementType) -> list[Sides]:
+    """The pairs of which the element type holds both bounds, as far as they are not absent."""
+    held: list[Sides] = []
+    for pair in pairs:
+        if all(text == ABSENT or holds(text, etype) for text in pair):
+            sides = [None if text == ABSENT else scalar_of(text, etype.id) for text in pair]
+            held.append(tuple(sides))
+    return held
 
 
 def _has_nan(bounds: Bounds) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
-from sonnx_clip.contexts.meaning import scalar_of
+from sonnx_clip.contexts.context import scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.rewrite import Rewrite, Theorem, known_rewrites, known_theorems
@@ -181,13 +181,16 @@ class _Candidate:
 
     def _gives(self, context: Context, etype: str, answer: GraphAnswer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
-        bounds = answer.asked.bounds.values
-        constants = self._constants(context, etype, bounds)
-        if constants is None:
-            return None
-        replacement = Replacement(self.window.first, self.window.end, self.after, constants)
-        meaning = meaning_of_graphs(context, etype, bounds, answer.meaning.x, replacement)
-        return meaning.right.allow(answer.got)
+        gives: Array | None = None
+        for bounds in answer.asked.bounds.readings():
+            constants = self._constants(context, etype, bounds)
+            if constants is None:
+                continue
+            replacement = Replacement(self.window.first, self.window.end, self.after, constants)
+            meaning = meaning_of_graphs(context, etype, bounds, answer.meaning.x, replacement)
+            allowed = meaning.right.allow(answer.got)
+            gives = allowed if gives is None else gives | allowed
+        return gives
 
     def _constants(
         self, context: Context, etype: str, bounds: Mapping[str, Array]

@@ -10,12 +10,11 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.contexts.context import Tensor
-from sonnx_clip.contexts.meaning import scalar_of
+from sonnx_clip.contexts.context import BOUNDS, Tensor, scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
@@ -26,15 +25,24 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.contexts.context import Constant, Context, ContextStep, Shape, Stage
+    from sonnx_clip.contexts.context import Context, ContextStep, Shape, Stage
+    from sonnx_clip.language.tree import Expr
 
-BoundsAs: TypeAlias = Literal["initializers", "Constant nodes", "inputs", "attributes"]
+BoundsAs: TypeAlias = Literal[
+    "initializers", "Constant nodes", "inputs", "results of nodes", "attributes"
+]
+CONSTANT: Final = ("initializers", "Constant nodes", "attributes")
+"""The forms of a model in which an optimiser sees the values of the bounds."""
 
+SOURCE: Final = "source_of_"
+"""Begins the name of the input that a bound is computed from."""
 ATTRIBUTES_OPSET = 10
 """The last operator set in which bounds are attributes, where optimisers lose them."""
 _IR_VERSION = 8
 _WITH_ATTRIBUTES = ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
 _NAME_OF_VALUE = re.compile(r"\b\w+\b(?! *\()")
+_X = tree.Name(ELEMENT, tree.Kind.ELEMENT)
+_ABSENT = '""'  # an input of a node that is absent
 _ATTRIBUTE_OF = {"A": "min", "B": "max", "C": "min", "D": "max"}
 
 
@@ -129,7 +137,7 @@ class _Builder:
             return self._of_nodes(step, index, input_, output)
         constants: dict[str, Array] = {}
         for name, constant in step.constants.items():
-            constants[f"{name}{index}"] = _array(constant, etype)
+            constants[f"{name}{index}"] = constant.array(etype)
         operator, _, listed = step.node.rpartition("(")
         arguments: list[str] = []
         for part in listed.rstrip(") ").split(","):
@@ -147,7 +155,7 @@ class _Builder:
         for bound in step.bounds:
             name = bound.lower()
             names[bound] = name
-            if self.bounds_as != "inputs":
+            if self.bounds_as in CONSTANT:
                 constants[name] = self.bounds[bound]
 
         def renamed(match: re.Match[str]) -> str:
@@ -165,26 +173,38 @@ class _Builder:
         attributes: list[str] = []
         constants: dict[str, Array] = {}
         for part in step.call.arguments:
-            if isinstance(part, tree.Number):
-                name = f"c{index}_{len(arguments)}"
-                constants[name] = scalar_of(part.text, etype)
-                arguments.append(name)
-                continue
-            assert isinstance(part, tree.Name)
-            if part.id == ELEMENT:
+            bound = part.id if isinstance(part, tree.Name) and part.id in BOUNDS else None
+            if part == _X:
                 arguments.append(input_)
-            elif self.bounds_as == "attributes" and step.op_type == "Clip":
-                value = float(self.bounds[part.id])
-                attributes.append(f"{_ATTRIBUTE_OF[part.id]} = {value!r}")
-            else:
-                name = part.id.lower()
+            elif bound is None:
+                name = f"c{index}_{len(arguments)}"
+                constants[name] = _own_constant(part, step, etype)
                 arguments.append(name)
-                if self.bounds_as != "inputs":
-                    constants[name] = self.bounds[part.id]
+            elif self.bounds_as == "attributes" and step.op_type == "Clip":
+                if bound in self.bounds:
+                    value = float(self.bounds[bound])
+                    attributes.append(f"{_ATTRIBUTE_OF[bound]} = {value!r}")
+            elif bound not in self.bounds:
+                arguments.append(_ABSENT)
+            else:
+                name = bound.lower()
+                arguments.append(name)
+                if self.bounds_as in CONSTANT:
+                    constants[name] = self.bounds[bound]
+        while arguments[-1] == _ABSENT:  # ONNX leaves absent inputs out at the end
+            arguments.pop()
         operator = step.op_type
         if attributes:
             operator += f" <{', '.join(attributes)}>"
         return f"{output} = {operator} ({', '.join(arguments)})", constants
+
+
+def _own_constant(part: Expr, step: ContextStep, etype: str) -> Array:
+    """A constant of a term that is no bound: a number, or a constant of the step by its name."""
+    if isinstance(part, tree.Number):
+        return scalar_of(part.text, etype)
+    assert isinstance(part, tree.Name)
+    return step.constants[part.id].array(etype)
 
 
 def graphs(
@@ -201,22 +221,27 @@ def graphs(
     if bounds_as == "Constant nodes":
         in_nodes = frozenset(name.lower() for name in bounds)
     whole = _Graph(opset, {"x": stages[0].given}, in_nodes=in_nodes)
+    length = len(stages) // context.entry.turns
     parts: list[Model] = []
     current = "x"
     for index, stage in enumerate(stages):
-        is_last = index == len(stages) - 1
+        is_last = index == length - 1
         output = "y" if is_last else f"t{index}"
         line, constants = builder.node(stage.step, index, current, output, stage.given.etype)
         inputs = {current: stage.given}
-        if bounds_as == "inputs":
+        if bounds_as not in CONSTANT:
             of_bounds = _bounds_of(stage, bounds)
             inputs |= of_bounds
-            whole.inputs |= of_bounds
+            if bounds_as == "inputs":
+                whole.inputs |= of_bounds
+            else:
+                _add_nodes_that_give(whole, of_bounds)
         part = _Graph(opset, inputs, {output: stage.result}, [line], constants, in_nodes)
         parts.append(part.model(output))
-        whole.lines.append(line)
-        whole.constants |= constants
         current = output
+        if index < length:  # a Loop has the nodes of one turn
+            whole.lines.append(line)
+            whole.constants |= constants
     whole.outputs = {"y": stages[-1].result}
     if context.entry.fork:
         parts.append(_add_fork(whole, stages))
@@ -254,6 +279,16 @@ class _Graph:
             shape=result.shape,
             etype=result.etype,
         )
+
+
+def _add_nodes_that_give(whole: _Graph, bounds: Mapping[str, Tensor]) -> None:
+    """Let each bound be the result of a node, which is an input of the graph as it is."""
+    for name, tensor in bounds.items():
+        source = SOURCE + name
+        if source not in whole.inputs:
+            whole.inputs[source] = tensor
+            # In front of all others, so that an optimiser may swap those.
+            whole.lines.insert(0, f"{name} = Min ({source}, {source})")
 
 
 def _add_fork(whole: _Graph, stages: Sequence[Stage]) -> Model:
@@ -352,20 +387,6 @@ def _bounds_of(stage: Stage, bounds: Mapping[str, Array]) -> dict[str, Tensor]:
     return {name.lower(): scalar for name in read}
 
 
-def _array(constant: Constant, etype: str) -> Array:
-    type_ = constant.type or etype
-    if type_ == "int64":
-        integers = [int(text) for text in constant.values]
-        values = np.array(integers, np.int64)
-    else:
-        numbers = [scalar_of(text, type_) for text in constant.values]
-        values = np.array(numbers, numpy_type(type_))
-    shape = constant.declared_shape
-    if len(constant.values) == 1:
-        return np.full(shape, values[0], values.dtype)
-    return values.reshape(shape)
-
-
 def _declared(values: Mapping[str, Tensor]) -> str:
     declared = [f"{_type_text(tensor)} {name}" for name, tensor in values.items()]
     return ", ".join(declared)
@@ -380,7 +401,7 @@ def _type_text(tensor: Tensor) -> str:
 
 
 def _with_body(kind: str, graph: _Graph) -> Model:
-    """A graph as the branch of an If that is taken, or as the body of a Loop or Scan that runs once."""
+    """A graph as the branch of an If that is taken, or the body of a Loop of two turns, or of a Scan."""
     ((name, result),) = graph.outputs.items()
     type_text = _type_text(result)
     chain = "\n".join(graph.lines)
@@ -388,20 +409,21 @@ def _with_body(kind: str, graph: _Graph) -> Model:
     carried_chain = re.sub(r"\bx\b", "carried", chain)
     inputs = dict(graph.inputs)
     constants = dict(graph.constants)
-    if kind == "If":
-        taken = f"then_branch = taken () => ({type_text} {name}) {{ {chain} }}"
-        left = f"else_branch = left () => ({type_text} e) {{ e = Identity (x) }}"
-        line = f"out = If (condition) <{taken}, {left}>"
+    if kind in ("If", "Else"):
+        taken = f"taken () => ({type_text} {name}) {{ {chain} }}"
+        left = f"left () => ({type_text} e) {{ e = Identity (x) }}"
+        then_branch, else_branch = (taken, left) if kind == "If" else (left, taken)
+        line = f"out = If (condition) <then_branch = {then_branch}, else_branch = {else_branch}>"
         inputs["condition"] = Tensor("bool", ())
     elif kind == "Loop":
         values = f"(int64 i, bool c, {type_text} carried) => (bool goes_on, {type_text} {name})"
-        body = f"body = once {values} {{ goes_on = Identity (c)\n{carried_chain} }}"
+        body = f"body = turn {values} {{ goes_on = Identity (c)\n{carried_chain} }}"
         line = f"out = Loop (trips, condition, x) <{body}>"
         inputs["condition"] = Tensor("bool", ())
-        constants["trips"] = np.array(1, np.int64)
+        constants["trips"] = np.array(2, np.int64)
     else:
         values = f"({type_text} carried, int64 i) => ({type_text} {name})"
-        body = f"body = once {values} {{ {carried_chain} }}"
+        body = f"body = turn {values} {{ {carried_chain} }}"
         line = f"out = Scan (x, turns) <num_scan_inputs = 1, {body}>"
         constants["turns"] = np.zeros(1, np.int64)
     outputs = {"out": result}

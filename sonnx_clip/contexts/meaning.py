@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
+from sonnx_clip.contexts.context import Extension, scalar_of
 from sonnx_clip.language import tree
-from sonnx_clip.language.values import encode
 from sonnx_clip.oracle.evaluated import ArrayEvaluator, oracle_of
 from sonnx_clip.rewrites.terms import ELEMENT, operators, type_of_clip
-from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
+from sonnx_clip.root.dtypes import Array, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context import ContextStep, Shape, Stage
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
+
+_ADDED = -1  # in the place of an entry of the input
 
 # --- Terms over the operators of spec/ ----------------------------------------------------------------------
 
@@ -39,11 +41,6 @@ def _oracle(function: str) -> Any:
 def _evaluator(etype: str) -> ArrayEvaluator:
     """Evaluates conditions on constants and X."""
     return ArrayEvaluator(operators()["clip"], type_of_clip(etype))
-
-
-def scalar_of(text: str, etype: str) -> Array:
-    """The number that a text stands for, of shape (); UserError if it is none of the type."""
-    return from_bits(int(encode(text, type_of_clip(etype))), etype)
 
 
 def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: str) -> Candidates:
@@ -144,11 +141,11 @@ def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candid
     step = stage.step
     etype = stage.given.etype
     if step.moves is not None:
-        places = _places(step, stage.given.shape)
-        rows = [row[..., places] for row in x.rows]
-        return Candidates(tuple(rows), x.defined[..., places])
+        added = scalar_of(step.moves.value, etype) if isinstance(step.moves, Extension) else None
+        rows = [rearranged(stage, row, added) for row in x.rows]
+        return Candidates(tuple(rows), rearranged(stage, x.defined, np.True_))
     if step.term:
-        result = of_term(step.call, x, bounds, etype)
+        result = of_term(step.call, x, {**bounds, **_own_constants(stage)}, etype)
     elif step.chooses:
         result = of_term(step.choice, x, bounds, etype)
     else:
@@ -197,12 +194,38 @@ def _with_other_zeros(results: Candidates) -> Candidates:
     return distinct(rows, results.defined)
 
 
+def _own_constants(stage: Stage) -> dict[str, Array]:
+    """The constants that the term of a step names beside bounds, with a value for each entry of its input."""
+    of_entries = {}
+    for name, constant in stage.step.constants.items():
+        value = constant.array(stage.given.etype)
+        of_entries[name] = np.broadcast_to(value, stage.given.shape).reshape(-1)
+    return of_entries
+
+
+def rearranged(stage: Stage, array: Array, added: Any) -> Array:
+    """What a step that moves entries makes of an array, in the last axis of which they are.
+
+    Args:
+        stage: the step, with the shape of its input.
+        array: a value for each entry of its input.
+        added: the value for entries that are in no input.
+    """
+    places = _places(stage.step, stage.given.shape)
+    moved = array[..., np.maximum(places, 0)]
+    return moved if added is None else np.where(places == _ADDED, added, moved)
+
+
 def _places(step: ContextStep, shape: Shape) -> Array:
-    """The place in the input of each entry of the result."""
+    """The place in the input of each entry of the result; `_ADDED` for one that is in no input."""
     count = int(np.prod(shape))
     places = np.arange(count).reshape(shape)
     if isinstance(step.moves, tuple):
         places = places.transpose(step.moves)
+    elif isinstance(step.moves, Extension):
+        axes = len(shape)
+        widths = zip(step.moves.pads[:axes], step.moves.pads[axes:], strict=True)
+        places = np.pad(places, list(widths), constant_values=_ADDED)
     elif step.moves != "same":
         assert step.moves is not None
         axis = step.moves.backwards_along

@@ -374,3 +374,82 @@ def rounds_a_little(model):
 
 def rounds_too_much(model):
     return _scaled(model, 9)
+
+
+def reads_absent_min_as_zero(model):
+    """Drops a Relu behind a Clip without min, as if that were at least zero."""
+    for clip, relu in _pairs(model, "Clip", "Relu"):
+        if len(clip.input) > 2 and not clip.input[1]:
+            _join_behind(model, clip, relu)
+    return model
+
+
+def _join_behind(model, before, after):
+    """Let `before` give what `after` gives, and remove that."""
+    before.output[0] = after.output[0]
+    model.graph.node.remove(after)
+
+
+def takes_then_branch(model):
+    """Replaces an If by its first branch, whatever the condition is."""
+    for place, node in enumerate(model.graph.node):
+        if node.op_type == "If":
+            branch = next(a.g for a in node.attribute if a.name == "then_branch")
+            nodes = list(branch.node)
+            nodes[-1].output[0] = node.output[0]
+            del model.graph.node[place]
+            for one in reversed(nodes):
+                model.graph.node.insert(place, one)
+    return model
+
+
+def moves_clip_behind_pad(model):
+    """The added zeros are clipped, too."""
+    for clip, pad in _pairs(model, "Clip", "Pad"):
+        _swap(model, clip, pad)
+    return model
+
+
+def clips_first_input_of_concat(model):
+    for concat, clip in _pairs(model, "Concat", "Clip"):
+        _swap(model, concat, clip)
+    return model
+
+
+def _swap(model, first, second):
+    """Let the second of two nodes read what the first reads, and the first its result."""
+    x, result = first.input[0], second.output[0]
+    second.input[0] = x
+    second.output[0] = first.input[0] = f"{result}_early"
+    first.output[0] = result
+    place = list(model.graph.node).index(first)
+    model.graph.node.remove(second)
+    model.graph.node.insert(place, second)
+
+
+def takes_first_entry_of_vector(model):
+    """Max with a vector and Clip as Clip, by the first entry of the vector."""
+    known = _constants(model)
+    for maximum, clip in _pairs(model, "Max", "Clip"):
+        low, high = _bounds(model, clip)
+        vector = known.get(maximum.input[1])
+        if low is None or high is None or vector is None or vector.size == 1:
+            continue
+        _set_bounds(model, clip, np.maximum(low, vector.reshape(-1)[0]), high)
+        _join(model, maximum, clip)
+    return model
+
+
+def turns_loop_once(model):
+    for node in model.graph.node:
+        if node.op_type == "Loop":
+            for constant in model.graph.initializer:
+                if constant.name == node.input[0]:
+                    constant.CopyFrom(numpy_helper.from_array(np.array(1, np.int64), constant.name))
+    return model
+
+
+def takes_computed_for_absent(model):
+    """Drops an upper bound that is the result of a node."""
+    computed = [node.output[0] for node in model.graph.node if node.op_type == "Min"]
+    return _without_upper_bounds(model, computed)
