@@ -61,6 +61,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.nightly
 def test_the_command(bench):
     bench.monkeypatch.setattr(generate, "render_vectors", lambda _: {})  # they take longest
     first = bench.command("generate")

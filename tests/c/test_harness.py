@@ -25,7 +25,10 @@ def report_on(target, folder, types, *flags, **options):
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(
     ("flags", "types", "longest"),
-    [(SANITIZERS, TYPES, 65537), (SMALL, ["int16"], 256)],
+    [
+        pytest.param(SANITIZERS, TYPES, 65537, marks=pytest.mark.nightly),
+        (SMALL, ["int16"], 256),
+    ],
     ids=["sanitizers", "small memory"],
 )
 def test_our_kernels_conform(first, tmp_path, flags, types, longest):  # noqa: F811

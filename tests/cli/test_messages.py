@@ -137,6 +137,7 @@ def test_lack_of_memory_is_one_message(
     assert "not enough memory" in message_of(run("dialects", cwd=tmp_path))
 
 
+@pytest.mark.nightly
 def test_limited_memory_is_no_traceback(tmp_path: Path) -> None:
     """NumPy is imported, and threads are started, if the machine has few processors."""
     size = 400_000 * 1024

@@ -66,6 +66,9 @@ WRONG = {
 }
 
 
+OF_ALL_CALLS = ("takes_computed_for_absent",)  # few calls have no bounds that nodes compute
+
+
 @pytest.mark.parametrize("name", ["nothing", "names_nodes", "relu_into_clip", "removes_identity"])
 def test_right_optimiser_conforms(name):
     found = optimised(name, *SELECTIONS)
@@ -74,9 +77,9 @@ def test_right_optimiser_conforms(name):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_optimiser_is_found_and_its_rewrite_is_named(name):
+def test_wrong_optimiser_is_found_by_few_calls_and_its_rewrite_is_named(name):
     context, rewrite = WRONG[name]
-    report = optimised(name, context)[context]
+    report = optimised(name, context, few=name not in OF_ALL_CALLS)[context]
     assert report.verdict == "context"
     first = report.deviations[0]
     assert first.got != first.expected
@@ -125,9 +128,11 @@ def test_few_calls_find_bounds_that_are_lost_in_one_form(name):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", WRONG)
-def test_few_calls_find_every_wrong_optimiser(name):
-    context, _ = WRONG[name]
-    assert optimised(name, context, few=True)[context].verdict == "context"
+def test_all_calls_find_every_wrong_optimiser(name):
+    context, rewrite = WRONG[name]
+    report = optimised(name, context)[context]
+    assert report.verdict == "context"
+    assert not rewrite or rewrite in {deviation.rewrite for deviation in report.deviations}
 
 
 def test_nodes_of_one_step_that_an_optimiser_joined_are_wrong_in_context():
@@ -156,7 +161,7 @@ def test_a_wrong_optimiser_is_right_beside_other_neighbours():
 
 @pytest.mark.parametrize("etype", ["int8", "uint8", "float16", "float64"])
 def test_every_kind_of_type_finds_merged_clips(etype):
-    report = optimised("merges_clips", "clip-clip", etype=etype)["clip-clip"]
+    report = optimised("merges_clips", "clip-clip", etype=etype, few=True)["clip-clip"]
     assert report.verdict == "context"
     assert report.deviations[0].rewrite == "clip-clip-by-max-min"
 

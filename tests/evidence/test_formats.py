@@ -323,6 +323,7 @@ def test_unusable_key_is_refused_with_one_message(signed, arguments, what):
     assert not (signed / "build/evidence").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 def test_key_of_the_page_signs_and_verifies(signed):
     commands = re.findall(r"^ {4}(openssl|sonnx-clip) (.*)$", PAGE, re.MULTILINE)

@@ -189,6 +189,7 @@ def test_file_that_cannot_be_compared_is_listed(published, monkeypatch):
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("no_answers")
 def test_program_that_differs_from_the_recorded_one_is_reported(tmp_path):
     document = made.proofs()

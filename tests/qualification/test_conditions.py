@@ -25,6 +25,7 @@ def found(tmp_path_factory):
     )
 
 
+@pytest.mark.nightly
 def test_every_constraint_has_a_status(found, tmp_path):
     evidence, _ = render(found)
     lines, constraints = (
