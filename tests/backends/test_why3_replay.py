@@ -64,8 +64,9 @@ def test_some_obligations_are_replayed(bench):
     ("name", "fault"),
     [
         ("cvc5", "kill -SEGV $$"),
-        ("why3", "exit 0"),
-        ("z3", "echo unsat"),  # to everything, so to the smoke goals
+        pytest.param("why3", "exit 0", marks=pytest.mark.nightly),
+        # To everything, so to the smoke goals.
+        pytest.param("z3", "echo unsat", marks=pytest.mark.nightly),
         pytest.param("z3", "echo sat; exit 0", marks=pytest.mark.nightly),
         pytest.param("why3", "echo error >&2; exit 1", marks=pytest.mark.nightly),
     ],
@@ -77,6 +78,7 @@ def test_a_fault_fails_the_replay(name, fault, bench, tmp_path, some):
     assert "goals Valid" in said
 
 
+@pytest.mark.nightly
 def test_a_tool_that_is_named_is_used_and_recorded(bench, tmp_path, some):
     other = tmp_path / "z3-99"
     other.write_text(

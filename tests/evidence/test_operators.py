@@ -142,7 +142,7 @@ def make_stale(build):
     ("spoil", "message"),
     [
         (forge_answer, "differs from the records"),
-        (remove, "differs from the records"),
+        pytest.param(remove, "differs from the records", marks=pytest.mark.nightly),
         (make_stale, r"stale: .*\n.*prove --operator max"),
     ],
 )
@@ -163,6 +163,7 @@ def test_open_point_of_another_operator_is_one_of_the_page(written_once, tmp_pat
     assert written.exit_status == 1
 
 
+@pytest.mark.nightly
 def test_every_format_has_the_operator_under_ids_of_its_own(written_once):
     build, evidence = written_once
     found = read_records(build, load_spec(), OTHERS)

@@ -154,6 +154,7 @@ class _Planner:
         return print, None, None
 
 
+@pytest.mark.nightly
 def test_tracing_error_stops_generate_and_prove(bench, tmp_path):
     wrong = planted(
         tmp_path, bench.monkeypatch, {"kernels": ("np.copyto(out, upper)", "np.put(out, 0, upper)")}

@@ -8,6 +8,7 @@ import pytest
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec.operators import known_operators, specification
 from tests.command import run
+from tests.meta.judged import nightly_but
 
 ROWS = re.findall(
     r"^\| (`[a-z].*)$", repo_file("docs/operators.md").read_text("utf-8"), re.MULTILINE
@@ -47,9 +48,7 @@ def test_generate_writes_theories_and_vectors(name, tmp_path):
         assert (tmp_path / "made/generated" / file).is_file()
 
 
-@pytest.mark.parametrize(
-    "name", ["neg", *(pytest.param(n, marks=pytest.mark.nightly) for n in OTHERS if n != "neg")]
-)
+@pytest.mark.parametrize("name", nightly_but({"neg"}, OTHERS))
 def test_every_obligation_is_proved_by_two_provers(name, tmp_path):
     types = () if name != "neg" else ("--dtype", "int8", "--dtype", "float16")
     done = run("prove", "--operator", name, *types, "--build", ".", "--json", cwd=tmp_path)
@@ -84,7 +83,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", nightly_but({"max", "relu"}, WRONG))
 def test_check_finds_a_wrong_runtime_and_its_cause(name, tmp_path):
     function, dtype, class_id, cause = WRONG[name]
     runtime = f"tests.operators.wrong_runtimes:{function}"
@@ -108,7 +107,7 @@ def test_any_result_conforms_outside_the_domain(name):
     assert report["verdict"] == "acceptable"
 
 
-@pytest.mark.parametrize("name", known_operators())
+@pytest.mark.parametrize("name", nightly_but({"clip", "max", "neg"}, known_operators()))
 def test_export_writes_vectors_and_the_page(name, tmp_path):
     place = ["clip", "max", "min", "relu", "abs", "neg", "identity"].index(name)
     assert CELLS["`export sonnx`"][place] == "yes"
