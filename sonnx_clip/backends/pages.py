@@ -31,17 +31,11 @@ READINGS = "docs/readings.md"
 DIALECTS = "docs/dialects.md"
 REWRITES = "docs/rewrites.md"
 SORTS: tuple[Sort, ...] = (
-    "encoded",
-    "encoded and disputed",
-    "disputed",
-    "descriptive",
-    "not encoded",
-)
-SHOWN = (
-    "float32",
-    "int32",
-    "real",
-)  # one of each family: the matrix is the same for all of a family
+    "encoded", "encoded and disputed", "disputed", "descriptive", "not encoded",
+)  # fmt: skip
+# One of each family: the matrix is the same for all of a family.
+SHOWN = ("float32", "int32", "real")
+_SEVERITIES = ("high", "medium", "low")
 
 
 def render_findings(spec: Spec) -> dict[str, str]:
@@ -51,12 +45,14 @@ def render_findings(spec: Spec) -> dict[str, str]:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
     record = read_record(spec)
-    ranked = sorted(
-        tell(spec, record), key=lambda finding: ("high", "medium", "low").index(finding.severity)
-    )
+    ranked = sorted(tell(spec, record), key=lambda finding: _SEVERITIES.index(finding.severity))
+    findings = []
+    for finding in ranked:
+        fields = finding.model_dump()
+        findings.append({**fields, "summary": summary(finding)})
     text = template("findings.md.j2").render(
         header=header_lines(spec),
-        findings=[{**finding.model_dump(), "summary": summary(finding)} for finding in ranked],
+        findings=findings,
         versions=[version.partition(",")[0] for version in record.runtimes.values()],
         machine=record.machine,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.javascript import constants_of, render_javascript, render_rewrites
+from sonnx_clip.backends.javascript import numbers_used, render_javascript, rewrites_script
 from sonnx_clip.evidence.page import packed, render_template
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.language import encode, show_bits, tree, unparse
@@ -65,7 +65,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
         subject=subject,
         operators={id_: member.operator for id_, member in specs.items()},
         rewrites=[rewrite.id for rewrite in rewrites],
-        meaning=render_javascript(*specs.values()) + render_rewrites(rewrites),
+        meaning=render_javascript(*specs.values()) + rewrites_script(rewrites),
         data=packed({"scopes": scopes}),
     )
 
@@ -98,7 +98,7 @@ def _type_of_rewrites(etype: ElementType) -> dict[str, Any]:
     for spec in operators().values():
         for known in spec.element_types:
             if known.id == etype.id:
-                texts.update(constants_of(spec, known.family))
+                texts.update(numbers_used(spec, known.family))
     for rewrite in known_rewrites():
         if family := _types_of(rewrite).get(etype.id):
             texts.update(_numbers(rewrite, family))
@@ -198,7 +198,7 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
 
 
 def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
-    return _type_with(etype, {*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
+    return _type_with(etype, {*CONSTANTS[etype.family], *numbers_used(spec, etype.family)})
 
 
 def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
