@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.finding_views import tell
-from sonnx_clip.explain.findings_text import summary
-from sonnx_clip.explain.measured_record import read_record
+from sonnx_clip.explain.findings_text import finding_summary
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
 from sonnx_clip.rewrites.rewrite import FILE as REWRITES_FILE
 from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
@@ -44,12 +44,12 @@ def render_findings(spec: Spec) -> dict[str, str]:
     Raises:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
-    record = read_record(spec)
+    record = read_measured(spec)
     ranked = sorted(tell(spec, record), key=lambda finding: _SEVERITIES.index(finding.severity))
     findings = []
     for finding in ranked:
         fields = finding.model_dump()
-        findings.append({**fields, "summary": summary(finding)})
+        findings.append({**fields, "summary": finding_summary(finding)})
     text = template("findings.md.j2").render(
         header=header_lines(spec),
         findings=findings,

@@ -10,7 +10,7 @@ from sonnx_clip.evidence.rewrites import SECTION as REWRITES
 from sonnx_clip.evidence.rewrites import rewrite_entries
 from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_row
-from sonnx_clip.explain.finding_views import words_of
+from sonnx_clip.explain.finding_views import quoted_words
 from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
@@ -83,7 +83,7 @@ def entries_of(
                 families=tuple(shown.families),
                 aliases={str(text): alias for text, alias in aliases.items()},
                 facts=shown.facts,
-                source=words_of(spec, source) if source else None,
+                source=quoted_words(spec, source) if source else None,
                 lines=lines_of(spec, source) if source else (),
                 cells=tuple(_cells(spec, shown, shown_by.get(entry.id, {}))),
                 classes=classes,

@@ -37,7 +37,7 @@ class Tile(NamedTuple):
     alarming: bool = False
 
 
-class Task(NamedTuple):
+class RemainingTask(NamedTuple):
     """A line of argument that was not run, and the command that runs it; none where no command does."""
 
     line: str
@@ -178,12 +178,12 @@ def _fails(view: RuntimeView) -> bool:
     return any(not FAILING.isdisjoint(by_class.values()) for by_class in view.verdicts.values())
 
 
-def tasks(evidence: Evidence) -> Iterator[Task]:
+def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
     """Each line of argument that was not run, or on other files."""
     proofs = {operator.record: operator.command for operator in evidence.operators}
     for line in evidence.argument:
         if line.basis in _NOT_RUN:
-            yield Task(line.name, line.basis, _command(line, _COMMANDS | proofs))
+            yield RemainingTask(line.name, line.basis, _command(line, _COMMANDS | proofs))
 
 
 def _command(line: Argument, commands: dict[str, str]) -> str:

@@ -106,7 +106,7 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),
-        special=picture.special_table(spec),
+        special=picture.special_values_table(spec),
         readings=matrix(spec, spec.element_type(picture.TYPE)),
         reading_signs=SIGNS,
         reading_meanings=MEANINGS,

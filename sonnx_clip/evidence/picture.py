@@ -155,7 +155,7 @@ class _Plot:
         return self.ask.case(x, l, m).id, point
 
 
-def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
+def special_values_table(spec: Spec) -> dict[str, list[SpecialCell]]:
     """Clip of each special X between each pair of special bounds."""
     etype = spec.element_type(TYPE)
     return {x: [_special(spec, etype, x, *bounds) for bounds in SPECIAL_BOUNDS] for x in SPECIAL_X}

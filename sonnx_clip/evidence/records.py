@@ -15,7 +15,7 @@ from sonnx_clip.backends.generate import differences, render_all, render_theorie
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.contradictions import contradictions
 from sonnx_clip.evidence.evidence_model import ReplayEvidence
-from sonnx_clip.explain.measured_record import read_record as read_measured
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
 from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c import RECORD as FRAMA_C
