@@ -31,8 +31,8 @@ from sonnx_clip.qualification.context_records import read_context_records
 from sonnx_clip.qualification.runtime_records import (
     RuntimeRecord,
     read_runtime_records,
-    record_of,
     records_folder,
+    runtime_record,
     types_in_words,
 )
 from sonnx_clip.root.errors import UserError
@@ -243,7 +243,7 @@ def judge(name: str, operator: Operator) -> None:
     module_of(name)
     print(f"{name}, {operator.name}: judged", flush=True)
     report = run_campaign(CheckOptions(name, of=operator), jobs=os.cpu_count() or 1)
-    record = record_of(report, operator)
+    record = runtime_record(report, operator)
     file = records_folder(operator.name) / f"{name}.json"
     write_whole(file, record.model_dump_json(indent=1) + "\n")
     compared = f"{report.compared:,} results compared in {report.seconds:g} s"

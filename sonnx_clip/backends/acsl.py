@@ -49,18 +49,21 @@ def render_acsl(spec: Spec) -> dict[str, str]:
     """
     files = {LOOP: template("acsl_loop.j2").render()}
     for etype in spec.element_types:
-        if etype.c is not None:
-            printer = AcslPrinter(etype, spec.signature.ids)
-            files[contract_path(etype)] = template("acsl_type.h.j2").render(
-                header=header_lines(spec),
-                etype=etype,
-                format=_format(etype) if is_bits(etype) else None,
-                operands=spec.signature.ids,
-                result=spec.signature.result.id,
-                cases=[
-                    (c.id, c.result_text, printer.show(c.when), unparse(c.when)) for c in spec.cases
-                ],
-            )
+        if etype.c is None:
+            continue
+        printer = AcslPrinter(etype, spec.signature.ids)
+        cases = []
+        for case in spec.cases:
+            condition = printer.show(case.when)
+            cases.append((case.id, case.result_text, condition, unparse(case.when)))
+        files[contract_path(etype)] = template("acsl_type.h.j2").render(
+            header=header_lines(spec),
+            etype=etype,
+            format=_format(etype) if is_bits(etype) else None,
+            operands=spec.signature.ids,
+            result=spec.signature.result.id,
+            cases=cases,
+        )
     return files
 
 
@@ -110,6 +113,8 @@ class AcslPrinter(Printing):
         elif is_bits(self.etype):
             form = self.of_bits[expr.operator]
         else:
+            # The operators of ACSL compare real numbers, in which a NaN has no place; these
+            # predicates, such as \lt_float, compare floats.
             form = NodeForm(_ATOM, f"\\{_SIGNS[expr.operator]}_{self.etype.c}({{0}}, {{1}})", _FREE)
         return self.filled(form, expr.left, expr.right)
 
@@ -131,13 +136,13 @@ class AcslPrinter(Printing):
 # --- What Frama-C has to prove --------------------------------------------------------------------------
 
 
-def functions(etype: ElementType) -> tuple[str, ...]:
+def c_functions(etype: ElementType) -> tuple[str, ...]:
     """The functions of the C of an element type, each of which has a contract."""
     of_bits = ("rank", "limit", "less_than", "less_equal", "at_least") if is_bits(etype) else ()
     return (*of_bits, "clip_element", "clip_elements", f"sonnx_clip_{etype.id}")
 
 
-def due(etype: ElementType) -> tuple[str, ...]:
+def required_goals(etype: ElementType) -> tuple[str, ...]:
     """The least that has to be proved of an element type, by the names that Frama-C gives to it.
 
     Accesses to memory and overflows are called ``rte``: Frama-C finds them in the C itself.
@@ -152,7 +157,9 @@ def due(etype: ElementType) -> tuple[str, ...]:
         "requires_x_readable", "requires_y_writable", "requires_same_or_separate",
     )  # fmt: skip
     names_of_goals = []
-    for function in functions(etype):
+    for function in c_functions(etype):
+        names_of_goals.append(f"{function}_assigns")
         names = ensured.get(function, ("every_element",))
-        names_of_goals += [f"{function}_assigns", *(f"{function}_ensures_{name}" for name in names)]
-    return (*names_of_goals, *(f"clip_elements_{name}" for name in of_loop))
+        names_of_goals += [f"{function}_ensures_{name}" for name in names]
+    names_of_goals += [f"clip_elements_{name}" for name in of_loop]
+    return tuple(names_of_goals)

@@ -52,11 +52,9 @@ def extract(name: str, theory: str, driver: str) -> str:
     written = (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
     texts = [(path.name, path.read_text(encoding="utf-8")) for path in written]
     # Without the digest of the YAML, so that other prose asks no new extraction.
-    own = [
-        (f"c_{name}.mlw", without_header(theory)),
-        (f"sonnx_clip_{name}.drv", without_header(driver)),
-    ]
-    return _extracted(name, (*texts, *own))
+    texts.append((f"c_{name}.mlw", without_header(theory)))
+    texts.append((f"sonnx_clip_{name}.drv", without_header(driver)))
+    return _extracted(name, tuple(texts))
 
 
 @cache
@@ -83,12 +81,14 @@ def _extracted(name: str, texts: tuple[tuple[str, str], ...]) -> str:
         raise UserError(message, where, f"fix the kernel, or {COMMON}")
     if f"void sonnx_clip_{name}(" not in done.text:
         raise UserError(f"why3 extract printed no sonnx_clip_{name}", where, "restore the template")
-    undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
-    for missing in sorted(undefined):
+    # Why3 prints a function that the drivers do not map by its name, as if someone defined it.
+    called = set(_CALL.findall(done.text)) - _WORDS
+    undefined = called - set(_FUNCTION.findall(done.text))
+    if undefined:
+        missing = min(undefined)
         message = f"the C calls {missing}, which is not defined"
-        raise UserError(
-            message, where, f"add a line for {missing} to generated/c/drivers or {COMMON}"
-        )
+        todo = f"add a line for {missing} to generated/c/drivers or {COMMON}"
+        raise UserError(message, where, todo)
     return done.text
 
 
@@ -119,7 +119,7 @@ HEADER = f"{FOLDER}/sonnx_clip.h"
 HEADER_TEMPLATE = "sonnx_clip.h.j2"
 
 
-def machine_types(spec: Spec) -> tuple[ElementType, ...]:
+def types_of_c(spec: Spec) -> tuple[ElementType, ...]:
     """The element types that C has, in the order of the specification."""
     return tuple(etype for etype in spec.element_types if etype.c is not None)
 
@@ -128,7 +128,7 @@ def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     """The kernels in WhyML and the drivers of their extraction, by their path; and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
-    for etype in machine_types(spec):
+    for etype in types_of_c(spec):
         path = _theory(etype)
         cases = tuple(case.id for case in spec.cases)
         files[path] = template("c_type.mlw.j2").render(
@@ -155,7 +155,7 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     Raises:
         UserError: Why3 is missing, or the extraction printed a message.
     """
-    types = machine_types(spec)
+    types = types_of_c(spec)
     files = {
         HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)
     }
@@ -163,6 +163,7 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     def kernel_of(etype: ElementType) -> str:
         return extract(etype.id, theories[_theory(etype)], theories[_driver(etype)])
 
+    # Each kernel is a process of Why3, for which the threads wait.
     with ThreadPoolExecutor() as pool:
         kernels = pool.map(kernel_of, types)
     about = "\n   ".join(escape(line, "c") for line in header_lines(spec))
@@ -198,6 +199,7 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
     }
     shown = {name: show_bits(value, etype) for name, value in numbers.items()}
     patterns = {name: f"({text}: t)" for name, text in shown.items()}
+    # Comments of the theory show two of them without the type.
     return {**patterns, "infinity_number": shown["infinity"], "top_number": shown["top"]}
 
 

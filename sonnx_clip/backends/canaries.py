@@ -6,7 +6,6 @@ everything, or a driver that weakens what it prints, proves one of them and is f
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from sonnx_clip.backends.declared import (
     cases_and_result,
     definition,
     definitions_used,
-    opposite,
+    opposite_function,
     uses_of,
     uses_opposite,
 )
@@ -46,9 +45,9 @@ class _TruePrinter(WhymlPrinter):
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         level, text = super().application(expr)
-        return level, text.replace("cases", "right", 1) if isinstance(
-            expr, tree.CasesResult
-        ) else text
+        if isinstance(expr, tree.CasesResult):
+            text = text.replace("cases", "right", 1)  # its arguments may have the word too
+        return level, text
 
 
 def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -59,12 +58,16 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     """
     files: dict[str, str] = {}
     canaries: list[Obligation] = []
+    # Reversed, so that the first type of a family is what stays under its name.
     first = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first.values():
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
         kind: Kind = "canary"
-        modules = [_module(spec, etype, wrong) for wrong in spec.wrong_operators]
-        modules = [module for module in modules if module.goals]
+        modules = []
+        for wrong in spec.wrong_operators:
+            module = _module(spec, etype, wrong)
+            if module.goals:
+                modules.append(module)
         if has_written_theory(spec):
             modules.append(wrong_conditions(etype))
         if etype.family == "real":
@@ -83,41 +86,52 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]
 
     Not all are: no real is NaN. One that holds under a condition alone is claimed under it.
     """
-    named = (p for p in spec.properties if p.false_for == wrong.id and etype.family in p.families)
-    with suppress(NoCaseError):  # the cases have a gap, which the provers find
-        false = {p.id for p in named if is_false_somewhere(spec, p, etype.family)}
+    false_properties = set()
+    try:
+        for entry in spec.properties:
+            named = entry.false_for == wrong.id and etype.family in entry.families
+            if named and is_false_somewhere(spec, entry, etype.family):
+                false_properties.add(entry.id)
         claims = claims_of(spec, etype.id, "properties")
-        return [c for c in claims if c.role in ("holds", "repaired") and c.shows[0] in false]
-    return []
+    except NoCaseError:  # the cases have a gap, which the provers find
+        return []
+    stated = (claim for claim in claims if claim.role in ("holds", "repaired"))
+    return [claim for claim in stated if claim.shows[0] in false_properties]
 
 
 def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     """The cases, the definitions, the wrong operator, and what is claimed of it."""
     printer = _TruePrinter(etype, spec.signature)
     claims = _claims(spec, etype, wrong)
-    parts: list[Expr] = []
+    formulas: list[Expr] = []
     for claim in claims:
-        formulas = (claim.conclusion, *claim.premises)
-        parts += [part for part in formulas if not isinstance(part, Written)]
-    used = definitions_used(spec, parts)
+        stated = (claim.conclusion, *claim.premises)
+        formulas += (formula for formula in stated if not isinstance(formula, Written))
+    used = definitions_used(spec, formulas)
     definitions = [definition(spec, d, etype) for d in used if d.id != wrong.of]
+
+    # A wrong operator either changes a definition, with the cases as they are, or has a result of
+    # its own. In both cases the claims speak of it as `cases`.
     operands = spec.signature.arguments
+    shown = printer.show(wrong.is_)
+    body = shown
     if wrong.of is not None:
-        definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))
-    body = f"right {operands}" if wrong.of else printer.show(wrong.is_)
+        definitions.append(declare(wrong.of, operands, "t", shown, wrong.title))
+        body = f"right {operands}"
     operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
-    other_sign = [opposite(etype, printer).text] if uses_opposite(spec) else []
+
+    parts = []
+    if uses_opposite(spec):
+        parts.append(opposite_function(etype, printer).text)
+    parts.append(comment("Cases."))
+    parts += [declared.text for declared in cases_and_result(spec, etype, printer, "right")]
+    parts.append(comment("Definitions."))
+    parts += [declared.text for declared in definitions]
+    parts.append(operator.text)
     return Module(
         "".join(word.capitalize() for word in wrong.id.split("_")),
         f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
         uses_of(spec, etype),
-        [
-            *other_sign,
-            comment("Cases."),
-            *(d.text for d in cases_and_result(spec, etype, printer, "right")),
-            comment("Definitions."),
-            *(d.text for d in definitions),
-            operator.text,
-        ],
+        parts,
         [goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.backends.coq_formats import render_formats
 from sonnx_clip.backends.coq_printer import CoqPrinter
@@ -19,7 +19,7 @@ from sonnx_clip.language.tree import subtrees
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
@@ -63,11 +63,16 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
     Those at a witness are stated of each float format (coq_formats.py).
     """
     id_ = spec.types_of(family)[0].id
-    of_elements = claims_of(spec, id_, "cases", "classes", "properties")
     roles = ("written", "complete", "disjoint", "holds", "repaired")
-    yield from sorted(
-        (c for c in of_elements if c.role in roles), key=lambda c: c.role != "written"
-    )
+    written = []
+    others = []
+    for claim in claims_of(spec, id_, "cases", "classes", "properties"):
+        if claim.role == "written":
+            written.append(claim)
+        elif claim.role in roles:
+            others.append(claim)
+    # That the cases are the Clip of coq/ comes first: so its theorem can be found.
+    yield from (*written, *others)
     entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
     for claim in claims_of(spec, id_, "constraints"):
         if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
@@ -76,10 +81,10 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
 
 def speaks_of_entries(constraint: Constraint) -> bool:
     """Whether a constraint is about entries only, not about shapes or element types."""
-    outside = ("shape", "type")
-    return not any(
-        isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds)
-    )
+    for node in subtrees(constraint.holds):
+        if isinstance(node, tree.Call) and node.function in ("shape", "type"):
+            return False
+    return True
 
 
 def check_names(definitions: Iterable[str], theorems: Iterable[str]) -> None:
@@ -104,42 +109,51 @@ class _Family:
 
     def meaning(self) -> str:
         """The cases, definitions, classes and claims, with their theorems."""
-        given = self.spec.signature.arguments
-        stated = definitions_of(self.spec, *OF_MEANING)
-        cases = [self._condition(c.id, given, c.when, c.title) for c in self.spec.cases]
-        definitions = [self._defined(d) for d in stated]
-        classes = [
-            self._definition(
-                c.id, given, f"{c.case} {given} && {self._printer(c.id).conjunct(c.when)}"
-            )
-            for c in self.spec.classes_of(self.family)
-        ]
+        operands = self.spec.signature.arguments
+        used = definitions_of(self.spec, *OF_MEANING)
+        cases = [self._condition(c.id, operands, c.when, c.title) for c in self.spec.cases]
+        definitions = [self._defined(definition) for definition in used]
+        classes = []
+        for klass in self.spec.classes_of(self.family):
+            condition = self._printer(klass.id).conjunct(klass.when)
+            body = f"{klass.case} {operands} && {condition}"
+            classes.append(self._definition(klass.id, operands, body))
         claims = [*self._properties(), *self._constraints()]
-        *first, last = self.spec.cases
-        result = "".join(f"if {c.id} {given} then {c.result_text.lower()} else\n" for c in first)
-        theorems = [
-            CoqStatement(
-                claim.title[0].upper() + claim.title[1:],
-                "cases_are_clip" if claim.role == "written" else claim.name,
-                self._statement(claim),
-                claim.shows,
-                self._proof(claim),
-            )
-            for claim in claims_of_family(self.spec, self.family)
-        ]
+        theorems = [self._theorem(claim) for claim in claims_of_family(self.spec, self.family)]
+
+        # The order in which the tactics unfold: what uses a name comes before the name.
+        names = [definition.name for definition in (*claims, *classes, *reversed(definitions))]
+        names.append("cases")
+        names += [case.name for case in reversed(cases)]
         return self._rendered(
             "family.v.j2",
-            [d.name for d in (*claims, *classes, *definitions[::-1])]
-            + ["cases"]
-            + [c.name for c in cases[::-1]],
+            names,
             (),
             theorems,
             cases=cases,
             definitions=definitions,
             classes=classes,
             claims=claims,
-            result=result + last.result_text.lower(),
-            opaque=self._opaque(stated),
+            result=self._result(),
+            opaque=self._opaque(used),
+        )
+
+    def _result(self) -> str:
+        """The result of the first case that holds."""
+        *first, last = self.spec.cases
+        choices = ""
+        for case in first:
+            condition = f"{case.id} {self.spec.signature.arguments}"
+            choices += f"if {condition} then {case.result_text.lower()} else\n"
+        return choices + last.result_text.lower()
+
+    def _theorem(self, claim: Claim) -> CoqStatement:
+        return CoqStatement(
+            claim.title[0].upper() + claim.title[1:],
+            "cases_are_clip" if claim.role == "written" else claim.name,
+            self._statement(claim),
+            claim.shows,
+            self._proof(claim),
         )
 
     def readings(self) -> str:
@@ -186,7 +200,7 @@ class _Family:
     def _opaque(self, definitions: Iterable[Definition]) -> list[tuple[str, str]]:
         """The conditions that rest on constants other than 0, with letters for their parameters.
 
-        To part the classes they need not be opened.
+        Proofs about the classes try first without unfolding them (`outlined` in the template).
         """
         letters: dict[str, str] = {}
 
@@ -278,90 +292,118 @@ class _Family:
 
     def _reading(self, r: Reading) -> Iterator[CoqStatement]:
         signature = self.spec.signature
-        yield self._condition(
-            r.predicate, signature.arguments_and_result, r.returns, f"{r.id}: {r.title}"
-        )
-        for regions, end, what in ((r.agrees, "", "value"), (r.agrees_bitwise, "_bitwise", "bits")):
-            if self.family in regions:
-                name, region = f"{r.word}_region{end}", regions[self.family]
+        title = f"{r.id}: {r.title}"
+        yield self._condition(r.predicate, signature.arguments_and_result, r.returns, title)
+        for agreement in _agreements(r):
+            region = agreement.regions.get(self.family)
+            if region is not None:
+                name = f"{r.word}_region{agreement.suffix}"
                 body = self._of_result(region, self._printer(name).show(region))
-                yield self._definition(
-                    name, signature.arguments, body, f"Where {r.id} has the {what} of the cases"
-                )
+                title = f"Where {r.id} has the {agreement.equal} of the cases"
+                yield self._definition(name, signature.arguments, body, title)
 
     # Theorems
 
     def _statement(self, claim: Claim) -> str:
-        given = self.spec.signature.arguments
+        operands = self.spec.signature.arguments
         id_ = claim.shows[0]
-        every = f"forall {given} : t"
+        for_all = f"forall {operands} : t"
         of_cases = claim.name in ("cases_complete", "cases_disjoint")
-        ids = claim.shows if of_cases else claim.shows[1:]
+        # A claim about the classes of a case shows the case first, then its classes.
+        parts = claim.shows if of_cases else claim.shows[1:]
         match claim.role:
             case "written":
-                return f"{every}, cases {given} = Clip.clip {given}"
+                return f"{for_all}, cases {operands} = Clip.clip {operands}"
             case "complete":
-                any_of = " \\/ ".join(f"{part} {given}" for part in ids)
+                any_of = " \\/ ".join(f"{part} {operands}" for part in parts)
                 if of_cases:
-                    return f"{every}, {any_of}"
-                return f"{every}, {id_} {given} ->\n  {any_of}"
+                    return f"{for_all}, {any_of}"
+                return f"{for_all}, {id_} {operands} ->\n  {any_of}"
             case "disjoint":
-                pairs = [f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2)]
-                return f"{every},\n  " + " /\\\n  ".join(pairs)
+                pairs = combinations(parts, 2)
+                exclusions = [f"~ ({a} {operands} /\\ {b} {operands})" for a, b in pairs]
+                return f"{for_all},\n  " + " /\\\n  ".join(exclusions)
 
         if self._is_of_tensors(claim):
-            every = f"forall {self._tensors()},\n  "
-            variables = f"index {given}"
+            for_all = f"forall {self._tensors()},\n  "
+            variables = f"index {operands}"
         else:
             variables = self._variables(self.spec.property(id_))
-            every = f"forall {variables} : t, "
+            for_all = f"forall {variables} : t, "
         premise = f"condition_{id_} {variables} -> " if claim.role == "repaired" else ""
-        return f"{every}{premise}claim_{id_} {variables}"
+        return f"{for_all}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
         return any(c.id == claim.shows[0] for c in self.spec.constraints)
 
     def _proof(self, claim: Claim) -> str:
         if self._is_of_tensors(claim):
-            given = self.spec.signature.arguments
-            return f"intros index {given}; unfolded; by_entries {' '.join(given.split()[::-1])}; decided"
+            # `by_entries m l x` of coq/Order.v takes them the other way round.
+            operands = self.spec.signature.arguments
+            from_last = " ".join(reversed(operands.split()))
+            return f"intros index {operands}; unfolded; by_entries {from_last}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
         of_classes = claim.name not in ("cases_complete", "cases_disjoint")
+        # A partition into classes has a tactic of its own, which is called as the role is.
         return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
 
     def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
-        signature, shows = self.spec.signature, (r.id,)
-        given, answered, y = (
-            signature.arguments,
-            signature.arguments_and_result,
-            signature.result.id.lower(),
-        )
-        returns, result = f"{r.predicate} {answered}", f"cases {given}"
+        """That a reading allows an answer everywhere, and agrees exactly where it is stated."""
+        signature = self.spec.signature
+        shows = (r.id,)
+        operands = signature.arguments
+        operands_and_y = signature.arguments_and_result
+        y = signature.result.id.lower()
+        returns = f"{r.predicate} {operands_and_y}"
         yield CoqStatement(
             f"{r.id} allows an answer for every input",
             f"{r.word}_answers",
-            f"forall {given} : t, exists {y}, {returns}",
+            f"forall {operands} : t, exists {y}, {returns}",
             shows,
             "elsewhere",
         )
-        for regions, end, what, other, same in (
-            (r.agrees, "", "value", "another value", f"Clip.same {y} ({result})"),
-            (r.agrees_bitwise, "_bitwise", "bits", "other bits", f"{y} = {result}"),
-        ):
-            somewhere, region = self.family in regions, f"{r.word}_region{end} {given}"
-            where = "There" if somewhere else "Everywhere"
+        for agreement in _agreements(r):
+            end = agreement.suffix
+            same = agreement.statement.format(y=y, result=f"cases {operands}")
+            if self.family in agreement.regions:
+                region = f"{r.word}_region{end} {operands}"
+                premise = f"{region} -> "
+                where = "There"
+            else:
+                region = ""
+                premise = ""
+                where = "Everywhere"
             yield CoqStatement(
-                f"{where} every answer that {r.id} allows has the {what} of the cases",
+                f"{where} every answer that {r.id} allows has the {agreement.equal} of the cases",
                 f"{r.word}_agrees{end}",
-                f"forall {answered} : t, {f'{region} -> ' * somewhere}{returns} -> {same}",
+                f"forall {operands_and_y} : t, {premise}{returns} -> {same}",
                 shows,
             )
-            if somewhere:
+            if region:
+                differs = f"exists {y}, {returns} /\\ ~ ({same})"
                 yield CoqStatement(
-                    f"Elsewhere {r.id} allows an answer of {other}",
+                    f"Elsewhere {r.id} allows an answer of {agreement.different}",
                     f"{r.word}_agrees{end}_nowhere_else",
-                    f"forall {given} : t,\n  ~ {region} -> exists {y}, {returns} /\\ ~ ({same})",
+                    f"forall {operands} : t,\n  ~ {region} -> {differs}",
                     shows,
                     "elsewhere",
                 )
+
+
+class _Agreement(NamedTuple):
+    """A sense in which a reading can agree with the cases, and where it does, by family."""
+
+    regions: Mapping[FamilyId, Expr]  # a family without a region: everywhere
+    suffix: str  # of the names of its theorems
+    equal: str
+    different: str
+    statement: str
+
+
+def _agreements(reading: Reading) -> tuple[_Agreement, _Agreement]:
+    """Where a reading agrees in value, and where in bits."""
+    return (
+        _Agreement(reading.agrees, "", "value", "another value", "Clip.same {y} ({result})"),
+        _Agreement(reading.agrees_bitwise, "_bitwise", "bits", "other bits", "{y} = {result}"),
+    )

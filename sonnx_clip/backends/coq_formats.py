@@ -49,20 +49,30 @@ class _Format:
 
     def facts(self) -> Iterator[CoqStatement]:
         """The claims on single elements or constraints that hold at a witness."""
-        spec = self.spec
-        claims = claims_of(spec, self.etype.id)
-        properties = {entry.id for entry in spec.properties}
-        constraints = {entry.id for entry in spec.constraints}
-        examples = {entry.id for entry in spec.examples}
+        properties = {entry.id for entry in self.spec.properties}
+        constraints = {entry.id for entry in self.spec.constraints}
+        examples = {entry.id for entry in self.spec.examples}
+        inhabited = []
+        of_properties = []
+        of_constraints = []
+        differences = []
+        worked = []
+        for claim in claims_of(self.spec, self.etype.id):
+            entry = claim.shows[0]
+            match claim.role:
+                case "inhabited":
+                    inhabited.append(self._inhabited(claim))
+                case "refuted" | "repaired inhabited" if entry in properties:
+                    of_properties.append(self._property(claim))
+                case "refuted" if entry in constraints:
+                    of_constraints.append(self._constraint(claim))
+                case "differs":
+                    differences.append(self._difference(claim))
+                # Examples of dialects have this role too, and Coq has no dialects.
+                case "example" if entry in examples:
+                    worked.append(self._example(claim))
         # Sort by sort, as in the file: the claims themselves are in the order of the theories.
-        met = [claim for claim in claims if claim.role in ("refuted", "repaired inhabited")]
-        refuted = [claim for claim in met if claim.role == "refuted"]
-        yield from (self._inhabited(c) for c in claims if c.role == "inhabited")
-        yield from (self._property(c) for c in met if c.shows[0] in properties)
-        yield from (self._constraint(c) for c in refuted if c.shows[0] in constraints)
-        yield from (self._difference(c) for c in claims if c.role == "differs")
-        worked = [c for c in claims if c.role == "example" and c.shows[0] in examples]
-        yield from (self._fact(c, " /\\\n  ".join(self._results(c))) for c in worked)
+        yield from (*inhabited, *of_properties, *of_constraints, *differences, *worked)
 
     def _inhabited(self, claim: Claim) -> CoqStatement:
         numbers = self._numbers(claim, self.spec.signature.ids)
@@ -83,6 +93,10 @@ class _Format:
             is_tensor = name in signature.tensors
             operands.append(f"(fun _ : unit => {number})" if is_tensor else number)
         return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
+
+    def _example(self, claim: Claim) -> CoqStatement:
+        """A worked example: the conjunction of its equations."""
+        return self._fact(claim, " /\\\n  ".join(self._results(claim)))
 
     def _results(self, claim: Claim) -> Iterator[str]:
         """The equations of a worked example."""
@@ -106,11 +120,12 @@ class _Format:
         witness = reading.differs_bitwise_at if bitwise else reading.differs_at
         texts = witness["float"].texts()
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.signature.ids)
-        due = evaluator(self.spec, self.etype).result(*operands)
-        other = due  # were there no other answer, Coq would not accept this one
+        expected = evaluator(self.spec, self.etype).result(*operands)
+        other = expected  # were there no other answer, Coq would not accept this one
         for answer in answers(self.spec, self.etype, reading, operands):
-            is_same = identical(answer, due) if bitwise else same_value(answer, due, self.etype)
-            if not is_same:
+            has_same_value = same_value(answer, expected, self.etype)
+            has_same_bits = identical(answer, expected)
+            if not (has_same_bits if bitwise else has_same_value):
                 other = answer
                 break
 

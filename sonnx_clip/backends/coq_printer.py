@@ -90,7 +90,8 @@ class CoqPrinter(Printing):
                 name = "cases"
             case tree.Call(function=function):
                 name = _FUNCTIONS.get(function, function)
-        return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
+        arguments = " ".join(self.operand(argument, _ATOM) for argument in expr.arguments)
+        return _APPLY, f"{name} {arguments}"
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a number or an entry of a tensor."""
@@ -102,6 +103,7 @@ class CoqPrinter(Printing):
             case tree.Number(text=text, constant=name) if name in _CONSTANTS.get(self.family, ()):
                 return (_APPLY, f"opposite {name}") if text.startswith("-") else (_ATOM, text)
             case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
+                # Zero, in any spelling: of numbers without a name it alone is in every format.
                 return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text):
                 message = f"{text} has no name that denotes it in every {self.family} format"
@@ -140,10 +142,9 @@ class Proposition(Printing):
         """A function or an entry of the YAML with its arguments."""
         match expr:
             case tree.Call(function="identical", arguments=(a, b)):
-                return (
-                    _COMPARE,
-                    f"{self.computed.operand(a, _APPLY)} = {self.computed.operand(b, _APPLY)}",
-                )
+                left = self.computed.operand(a, _APPLY)
+                right = self.computed.operand(b, _APPLY)
+                return _COMPARE, f"{left} = {right}"
             case _:
                 return self.computed.written(expr)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.backends.theory import Declared, comment, declare
@@ -33,10 +32,16 @@ def declarations_used(spec: Spec, etype: ElementType, statements: Iterable[str])
     if key not in spec.memo:
         spec.memo[key] = _declarations(spec, etype)
     sorts: dict[str, list[Declared]] = spec.memo[key]
-    by_name = {declared.name: declared for group in sorts.values() for declared in group}
+    by_name: dict[str, Declared] = {}
+    for group in sorts.values():
+        by_name |= {declared.name: declared for declared in group}
 
+    # The closure of what the words of the statements name: a word that names nothing is a variable,
+    # or is declared in a module that the theory uses.
     wanted: set[str] = set()
-    pending = {word for text in statements for word in _WORD.findall(text)}
+    pending: set[str] = set()
+    for statement in statements:
+        pending.update(_WORD.findall(statement))
     while pending:
         name = pending.pop()
         if name in by_name and name not in wanted:
@@ -52,6 +57,7 @@ def declarations_used(spec: Spec, etype: ElementType, statements: Iterable[str])
 
 
 def _heading(title: str) -> list[str]:
+    """The comment above declarations; those whose title is a key alone stand without one."""
     return [comment(title)] if title.endswith(".") else []
 
 
@@ -69,6 +75,8 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
     for name, allowed in allowed_answers(spec).items():
         if _has(spec, etype, allowed):
             answers.append(_allowed(spec, etype, printer, name, allowed))
+    properties = [entry for entry in spec.properties if etype.family in entry.families]
+    # Why3 reads a file from top to bottom: each group uses those above it only.
     return {
         "tensors": [
             Declared(
@@ -77,7 +85,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
                 "The tag of a tensor is that of its entries.",
             )
         ],
-        "The other sign.": [opposite(etype, printer)],
+        "The other sign.": [opposite_function(etype, printer)],
         "Cases.": cases_and_result(spec, etype, printer),
         "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
         "Classes.": classes,
@@ -90,10 +98,10 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             )
         ],
         "Whether y is an answer that a reading or a dialect allows.": answers,
-        "What is claimed of the cases.": [
-            _property(spec, printer, p) for p in spec.properties if etype.family in p.families
+        "What is claimed of the cases.": [_property(spec, printer, p) for p in properties],
+        "constraints": [
+            stated_predicate(c, with_result, "tensor", tensors) for c in spec.constraints
         ],
-        "constraints": [stated(c, with_result, "tensor", tensors) for c in spec.constraints],
     }
 
 
@@ -102,9 +110,11 @@ def cases_and_result(
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     operands = spec.signature.arguments
-    declared = [
-        declare(case.id, operands, "t", printer.show(case.when), case.title) for case in spec.cases
-    ]
+    declared = []
+    for case in spec.cases:
+        condition = printer.show(case.when)
+        declared.append(declare(case.id, operands, "t", condition, case.title))
+    # The last case needs no test: that one of them holds for every input is an obligation.
     *first, last = spec.giving_cases(etype.family)
     body = ""
     for case in first:
@@ -115,7 +125,7 @@ def cases_and_result(
     return declared
 
 
-def opposite(etype: ElementType, printer: WhymlPrinter) -> Declared:
+def opposite_function(etype: ElementType, printer: WhymlPrinter) -> Declared:
     """The function `opposite` of the language."""
     match etype.family:
         case "float":
@@ -145,13 +155,17 @@ def uses_opposite(spec: Spec) -> bool:
     if key not in known:
         expressions = [case.result for case in spec.cases]
         expressions += [domain.holds for domain in spec.domain.values()]
-        expressions += [condition for _, condition in conditions(spec)]
+        expressions += [condition for _, condition in conditions_of(spec)]
         expressions += [wrong.is_ for wrong in spec.wrong_operators]
         for finding in spec.findings:
             expressions += [theorem.holds for theorem in finding.theorems]
-        nodes = chain.from_iterable(map(subtrees, expressions))
-        known[key] = any(isinstance(node, Call) and node.function == "opposite" for node in nodes)
+        known[key] = any(_calls(expr, "opposite") for expr in expressions)
     return known[key]
+
+
+def _calls(expr: Expr, function: str) -> bool:
+    """Whether an expression calls a function of the language."""
+    return any(isinstance(node, Call) and node.function == function for node in subtrees(expr))
 
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
@@ -164,7 +178,7 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
 
 
-def stated(
+def stated_predicate(
     entry: Constraint | Restriction, parameters: str, kind: str, printer: WhymlPrinter
 ) -> Declared:
     """A constraint or a restriction as a predicate."""
@@ -179,11 +193,13 @@ def _float_bits(etype: ElementType, printer: WhymlPrinter) -> list[Declared]:
     if etype.family != "float":
         return []
     form = float_bits(etype)
-    mask, top, zero = map(printer.value, (sign_bit(form) - 1, infinity(form), 0))
+    mask = printer.value(sign_bit(form) - 1)  # all bits but that of the sign
+    greatest = printer.value(infinity(form))  # greater magnitudes are NaNs
+    zero = printer.value(0)
     return [
         Declared("function magnitude (a: t) : t", f"bw_and a {mask}"),
         Declared("predicate negative (a: t)", f"ult {mask} a"),
-        Declared("predicate nan_bits (a: t)", f"ult {top} (magnitude a)"),
+        Declared("predicate nan_bits (a: t)", f"ult {greatest} (magnitude a)"),
         Declared(
             "predicate le_bits (a b: t)",
             f"""not nan_bits a /\\ not nan_bits b /\\
@@ -221,9 +237,9 @@ def _allowed(
     arguments = {}
     title = f"{allowed.dialect} allows the answer y"
     if len(allowed.parameters) < len(signature.all_ids):
-        ends = defaults(spec, spec.dialect(allowed.dialect), etype)
-        assert ends is not None
-        arguments = dict(zip(signature.scalars, map(printer.value, ends), strict=True))
+        bounds = defaults(spec, spec.dialect(allowed.dialect), etype)
+        assert bounds is not None  # `_has` requires them
+        arguments = dict(zip(signature.scalars, map(printer.value, bounds), strict=True))
         _, _, missing = name.rpartition("_")
         title += f", without {missing}"
     arguments |= {variable: variable.lower() for variable in allowed.parameters}
@@ -254,7 +270,7 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
 """The fields that are conditions, by section; those of `repaired` and `agrees` are by family."""
 
 
-class Place(NamedTuple):
+class ConditionField(NamedTuple):
     """A field of an entry; `family` is empty where all families share the condition."""
 
     section: str
@@ -263,7 +279,9 @@ class Place(NamedTuple):
     family: str
 
 
-def conditions(spec: Spec, sections: Iterable[str] = CONDITIONS) -> Iterator[tuple[Place, Expr]]:
+def conditions_of(
+    spec: Spec, sections: Iterable[str] = CONDITIONS
+) -> Iterator[tuple[ConditionField, Expr]]:
     """Every condition of some sections, in the order of the sections."""
     for section in sections:
         for entry in getattr(spec, section):
@@ -271,22 +289,23 @@ def conditions(spec: Spec, sections: Iterable[str] = CONDITIONS) -> Iterator[tup
                 value = getattr(entry, field)
                 by_family = value if isinstance(value, dict) else {"": value}
                 for family, condition in by_family.items():
-                    yield Place(section, entry, field, family), condition
+                    yield ConditionField(section, entry, field, family), condition
 
 
 def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
     """The definitions that trees use, and what these use, in the order of the file."""
-    known = {d.id: d for d in spec.definitions}
+    known = {definition.id: definition for definition in spec.definitions}
     wanted: set[str] = set()
     pending = list(trees)
     while pending:
-        for id_ in {node.id for node in subtrees(pending.pop()) if isinstance(node, Use)}:
-            if id_ in known and id_ not in wanted:
-                wanted.add(id_)
-                pending.append(known[id_].is_)
-    return [d for d in spec.definitions if d.id in wanted]
+        for node in subtrees(pending.pop()):
+            # Cases and classes are used by name too.
+            if isinstance(node, Use) and node.id in known and node.id not in wanted:
+                wanted.add(node.id)
+                pending.append(known[node.id].is_)
+    return [definition for definition in spec.definitions if definition.id in wanted]
 
 
 def definitions_of(spec: Spec, *sections: str) -> list[Definition]:
     """The definitions that the conditions of some sections use, and what these use."""
-    return definitions_used(spec, (condition for _, condition in conditions(spec, sections)))
+    return definitions_used(spec, (condition for _, condition in conditions_of(spec, sections)))

@@ -21,22 +21,12 @@ ELEMENTS: Final = "elements.gen"  # written by hand, in why3/drivers
 # answer is the same on a busy machine; {seconds} of wall-clock time only stop a prover that hangs.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "Z3": (
-        "z3",
-        "-smt2",
-        "rlimit={resources}",
-        "-T:{seconds}",
-        "-memory:{megabytes}",
-        "sat.random_seed=42",
-        "smt.random_seed=42",
+        "z3", "-smt2", "rlimit={resources}", "-T:{seconds}", "-memory:{megabytes}",
+        "sat.random_seed=42", "smt.random_seed=42",
     ),
-    "cvc5": (
-        "cvc5",
-        "--rlimit-per={resources}",
-        "--tlimit={seconds}000",
-        "--lang=smt2",
-        "--fp-exp",
-    ),
-}
+    # cvc5 counts milliseconds.
+    "cvc5": ("cvc5", "--rlimit-per={resources}", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
+}  # fmt: skip
 # How many of its steps each prover may take: for a proof five times what any obligation needs, for a smoke
 # test about a second.
 PROOF_RESOURCES: Final[Mapping[str, int]] = {"Z3": 150_000_000, "cvc5": 1_000_000}
@@ -54,7 +44,7 @@ def driver(prover: str, data: str) -> str:
     return template(f"{driver_file(prover)}.j2").render(data=data, elements=ELEMENTS)
 
 
-def configuration(drivers: str, versions: Mapping[str, str]) -> str:
+def why3_configuration(drivers: str, versions: Mapping[str, str]) -> str:
     """Why3's configuration.
 
     Args:
@@ -64,12 +54,12 @@ def configuration(drivers: str, versions: Mapping[str, str]) -> str:
     # Why3 fills in %S steps, %t seconds, %m megabytes and %f, the file.
     provers = []
     for name, version in versions.items():
-        by_steps = " ".join((*COMMANDS[name], "%f"))
-        by_clock = " ".join(part for part in by_steps.split() if "{resources}" not in part)
-        commands = [
-            command.format(resources="%S", seconds="%t", megabytes="%m")
-            for command in (by_clock, by_steps)
-        ]
+        # Why3 wants a command for a call without a limit of steps, too.
+        parts = (*COMMANDS[name], "%f")
+        by_steps = " ".join(parts)
+        by_clock = " ".join(part for part in parts if "{resources}" not in part)
+        variables = {"resources": "%S", "seconds": "%t", "megabytes": "%m"}
+        commands = (by_clock.format(**variables), by_steps.format(**variables))
         provers.append((name, version, *commands, driver_file(name)))
     return template("why3.conf.j2").render(provers=provers, drivers=drivers)
 
@@ -84,6 +74,8 @@ def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str,
     """The script, by its path in the repository."""
     every = list(obligations)
     smokes = sum(o.kind == "smoke" for o in every)
+    # Variables of the shell: the script asks the provers for their versions.
+    versions = {name: f"${command[0]}" for name, command in COMMANDS.items()}
     text = template("replay.sh.j2").render(
         header=header_lines(spec),
         groups=list(_groups(every)),
@@ -93,21 +85,24 @@ def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str,
         steps={"proof": PROOF_RESOURCES, "smoke": SMOKE_RESOURCES},
         guard_seconds=GUARD_SECONDS,
         drivers={driver_file(name): driver(name, "$data") for name in COMMANDS},
-        configuration=configuration(
-            "$drivers", {name: f"${COMMANDS[name][0]}" for name in COMMANDS}
-        ),
+        configuration=why3_configuration("$drivers", versions),
     )
     return {PATH: text}
 
 
+def _call_key(obligation: Obligation) -> tuple[str, str, bool]:
+    """File, theory and whether it is a smoke test: obligations with equal ones are proved by one call."""
+    return obligation.file, obligation.theory, obligation.kind == "smoke"
+
+
 def _groups(obligations: list[Obligation]) -> Iterable[dict[str, object]]:
-    for (file, theory, smoke), group in groupby(
-        obligations, key=lambda o: (o.file, o.theory, o.kind == "smoke")
-    ):
+    """The calls of `why3 prove`, in the order of the obligations."""
+    for (file, theory, smoke), group in groupby(obligations, key=_call_key):
         yield {
             "file": file,
             "theory": theory,  # a cloned axiom has no name for Why3: its whole theory is asked
             "goals": [o.goal for o in group if o.kind != "instance"],
             "smoke": smoke,
+            # As `prove` does: definitions are inlined, except in smoke tests.
             "options": "" if smoke else "-a inline_all -a introduce_premises",
         }

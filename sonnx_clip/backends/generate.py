@@ -122,26 +122,28 @@ def render_theories(spec: Spec) -> Generated:
             rendered += goals
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
-    for kind, names in (
-        ("obligations", [o.id for o in obligations]),
-        ("goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations]),
-    ):
-        if twice := [name for name, count in Counter(names).items() if count > 1]:
-            message = f"two {kind} are called {twice[0]}"
-            todo = "choose another id for the property, example or goal"
-            raise UserError(message, _place(spec, twice[0]), todo)
+    _require_unique(spec, "obligations", [o.id for o in obligations])
+    _require_unique(spec, "goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations])
     return Generated(files, obligations)
+
+
+def _require_unique(spec: Spec, kind: str, names: Sequence[str]) -> None:
+    """UserError if two obligations have one name: the answer about one would count for both."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            todo = "choose another id for the property, example or goal"
+            raise UserError(f"two {kind} are called {name}", _place(spec, name), todo)
 
 
 def _place(spec: Spec, obligation: str) -> str:
     """The place of the last entry whose id is part of the name of an obligation; else the file."""
     goal = obligation.rpartition(".")[2]
-    ways = [
-        (section, index, "id")
-        for section, index, entry in entries_with(spec, "id")
-        if re.search(rf"(^|_){re.escape(entry.id.replace('-', '_'))}(_|$)", goal)
-    ]
-    return place_of(spec, ways[-1]) if ways else spec.file
+    place = spec.file
+    for section, index, entry in entries_with(spec, "id"):
+        name = re.escape(entry.id.replace("-", "_"))
+        if re.search(rf"(^|_){name}(_|$)", goal):
+            place = place_of(spec, (section, index, "id"))
+    return place
 
 
 def render_all(spec: Spec) -> Generated:
@@ -153,7 +155,7 @@ def render_all(spec: Spec) -> Generated:
     for of_every, render in FILES:
         if of_every or has_written_theory(spec):
             files |= render(spec, theories)
-    files[MANIFEST] = _manifest(spec, files)
+    files[MANIFEST] = _manifest(spec, files)  # last: it has the digests of all others
     return Generated(files, theories.obligations)
 
 

@@ -7,7 +7,7 @@ A value is an object. Its `n`, a double or a BigInt, compares in JavaScript as t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
 
 from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import template
@@ -83,7 +83,7 @@ class JavaScriptPrinter(Printing):
 
 
 @dataclass(frozen=True)
-class Function:
+class ScriptFunction:
     """A function of the script: the section and the id of its entry, its parameters, and its code."""
 
     section: str
@@ -112,7 +112,7 @@ class OperatorCode:
     result: str
     domains: Mapping[str, str]
     results: Mapping[str, Sequence[str]]
-    families: Mapping[str, Sequence[Function]]
+    families: Mapping[str, Sequence[ScriptFunction]]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def render_javascript(*specs: Spec) -> str:
     return template("meaning.js.j2").render(operators=map(_operator, specs), sections=SECTIONS)
 
 
-def render_rewrites(known: Iterable[Rewrite]) -> str:
+def rewrites_script(known: Iterable[Rewrite]) -> str:
     """The script: ``rewrites[id](k, f)``, for constants `k` and the results `f` of operators in a type."""
     return template("rewrites.js.j2").render(rewrites=map(_rewrite, known))
 
@@ -147,7 +147,7 @@ def _operator(spec: Spec) -> OperatorCode:
 
     domains: dict[str, str] = {}
     results: dict[str, list[str]] = {}
-    functions: dict[str, list[Function]] = {}
+    functions: dict[str, list[ScriptFunction]] = {}
     for family in spec.families:
         domain = spec.domain_of(family.id)
         domains[family.id] = "true" if domain is None else printer.show(domain)
@@ -169,7 +169,7 @@ def _rewrite(rewrite: Rewrite) -> RewriteCode:
     legal: dict[str, dict[str, str]] = {}
     for family, strength in rewrite.stated():
         condition = rewrite.condition(family, strength)
-        if condition is None or isinstance(condition, bool):
+        if condition is None or isinstance(condition, bool):  # always or never
             code = "true" if condition else "false"
         else:
             code = printer.show(condition)
@@ -184,10 +184,11 @@ def _rewrite(rewrite: Rewrite) -> RewriteCode:
     )
 
 
-def constants_of(spec: Spec, family: str) -> list[str]:
+def numbers_used(spec: Spec, family: str) -> list[str]:
     """The numbers that the functions of a family use, as texts."""
     expressions = [case.result for case in spec.giving_cases(family)]
-    expressions += [expr for *_, expr in _conditions(spec, family) if expr is not None]
+    conditions = (entry.condition for entry in _entries(spec, family))
+    expressions += (condition for condition in conditions if condition is not None)
     domain = spec.domain_of(family)
     if domain is not None:
         expressions.append(domain)
@@ -197,28 +198,41 @@ def constants_of(spec: Spec, family: str) -> list[str]:
     return sorted(texts)
 
 
-def _functions(spec: Spec, family: str) -> Iterator[Function]:
+def _functions(spec: Spec, family: str) -> Iterator[ScriptFunction]:
+    """A function for each entry; one that the family does not have is false, and callable like the others."""
     printer = JavaScriptPrinter()
-    for section, id_, parameters, expr in _conditions(spec, family):
-        yield Function(section, id_, parameters, "false" if expr is None else printer.show(expr))
+    for entry in _entries(spec, family):
+        code = "false" if entry.condition is None else printer.show(entry.condition)
+        yield ScriptFunction(entry.section, entry.id, entry.parameters, code)
 
 
-def _conditions(spec: Spec, family: str) -> Iterator[tuple[str, str, Sequence[str], Expr | None]]:
-    """Section, id, parameters and condition of each entry; no condition where the family has none."""
+class _Entry(NamedTuple):
+    """An entry with its parameters and its condition; None where the family has none."""
+
+    section: str
+    id: str
+    parameters: Sequence[str]
+    condition: Expr | None
+
+
+def _entries(spec: Spec, family: str) -> Iterator[_Entry]:
+    """The entries of a specification that have a condition."""
     operands = spec.signature.ids
     with_result = (*operands, spec.signature.result.id)
     for case in spec.cases:
-        yield "cases", case.id, operands, case.when
+        yield _Entry("cases", case.id, operands, case.when)
     for definition in definitions_of(spec, *SECTIONS):
         parameters = definition.parameters or operands
         has_family = definition.families is None or family in definition.families
-        yield "definitions", definition.id, parameters, definition.is_ if has_family else None
+        condition = definition.is_ if has_family else None
+        yield _Entry("definitions", definition.id, parameters, condition)
     for klass in spec.classes_of(family):
+        # The condition of a class is one within its case.
         case_holds = tree.Use(klass.case, (), tree.Kind.BOOL, operands)
         condition = tree.Connective("and", case_holds, klass.when)
-        yield "classes", klass.id, operands, condition
-    for entry in spec.latitude:
-        accepted = tree.Connective("and", entry.when, entry.accepts)
-        yield "latitude", entry.id, (*with_result, "A"), accepted
+        yield _Entry("classes", klass.id, operands, condition)
+    for latitude in spec.latitude:
+        accepted = tree.Connective("and", latitude.when, latitude.accepts)
+        yield _Entry("latitude", latitude.id, (*with_result, "A"), accepted)
     for reading in spec.readings:
-        yield "readings", reading.id, with_result, reading.returns
+        yield _Entry("readings", reading.id, with_result, reading.returns)

@@ -31,19 +31,19 @@ _SYMBOLS: dict[ReadingName, Mapping[str, str]] = {
     "Unsigned": {"nan": "never", "lt": "ult", "le": "ule", "eq": "same"},
 }
 THEORIES = ("NumpyOutOfPlace", "NumpyInPlace")
-_WIDTH = 60
+_WIDTH = 60  # of the substitutions of a clone beside its head
 _BITS = ("bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub")
 
 
-def goal_name(traced: Traced, part: str) -> str:
+def kernel_goal_name(traced: Traced, part: str) -> str:
     """The name of a goal about a kernel: ``numpy_limit_in_place``."""
     return f"numpy_{part}_{'in_place' if traced.in_place else 'out_of_place'}"
 
 
 def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
     """The kernels that a planner chooses, each with the paths through it, in the order of their names."""
-    ordered = sorted(traced.paths, key=lambda p: p.kernel)
-    return {name: tuple(paths) for name, paths in groupby(ordered, key=lambda p: p.kernel)}
+    ordered = sorted(traced.paths, key=lambda path: path.kernel)
+    return {name: tuple(paths) for name, paths in groupby(ordered, key=lambda path: path.kernel)}
 
 
 def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -81,71 +81,92 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
 
 def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
     """Why a float type may be limited as integers; nothing for other types."""
-    if etype.family == "float":
-        printer = element_printer(spec, etype)
-        plus, minus = printer.value(0), printer.value(sign_bit(float_bits(etype)))
-        yield Module(
-            "IntegerRoute",
-            "Why the bits of a float may be limited as integers.",
-            [f"use elements.{etype.why3}"],
-            [
-                f"  predicate plus (a: t) = ult a {minus}",
-                "  predicate minus (a: t) = not plus a",
-                f"  predicate zero (a: t) = a = {plus} \\/ a = {minus}",
-            ],
-            [goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
-            "smoke_integer_route",
-        )
+    if etype.family != "float":
+        return
+    printer = element_printer(spec, etype)
+    plus_zero = printer.value(0)
+    minus_zero = printer.value(sign_bit(float_bits(etype)))
+    yield Module(
+        "IntegerRoute",
+        "Why the bits of a float may be limited as integers.",
+        [f"use elements.{etype.why3}"],
+        [
+            f"  predicate plus (a: t) = ult a {minus_zero}",
+            "  predicate minus (a: t) = not plus a",
+            f"  predicate zero (a: t) = a = {plus_zero} \\/ a = {minus_zero}",
+        ],
+        [goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
+        "smoke_integer_route",
+    )
 
 
 def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
-    ways = _ways(traced)
-    used = words(ways)
-    parameters = " ".join(
-        f"({'' if n in used else '_'}{n}: {_type(kind)})" for n, kind in _parameters(traced).items()
-    )
-    about = "The number of the way that an input takes through planner and kernel; 0 if it was not followed."
-    integers = "  predicate never (_a: t) = false\n  predicate same (a b: t) = a = b"
+    """The module of a kernel: which path an input takes, and that each path computes Clip."""
+    parts = []
+    if any(reading not in (None, "Float") for _, reading in traced.clones):
+        # Integers have no NaN and one zero: what the clones take for these predicates.
+        parts.append("  predicate never (_a: t) = false\n  predicate same (a b: t) = a = b")
+    parts.append("\n".join(f"  {clone}" for clone in _clones(traced)))
+    parts.append(_way_function(traced))
     return Module(
         THEORIES[traced.in_place],
         "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
         [f"use elements.{traced.etype.why3}", CLIP],
-        [
-            *[integers] * any(how not in (None, "Float") for _, how in traced.clones),
-            "\n".join(f"  {clone}" for clone in _clones(traced)),
-            f"  (** {about} *)\n  function way {parameters} : int =\n    "
-            + "\n    ".join(lines(ways)),
-        ],
+        parts,
         list(_goals(traced, shows)),
-        f"smoke_{goal_name(traced, 'kernels')}",
+        f"smoke_{kernel_goal_name(traced, 'kernels')}",
     )
+
+
+def _way_function(traced: Traced) -> str:
+    """The function from an input to the number of its path."""
+    ways = _ways(traced)
+    used = words(ways)
+    parameters = []
+    for name, kind in _parameters(traced).items():
+        unused_mark = "" if name in used else "_"  # Why3 warns of a parameter that is not used
+        parameters.append(f"({unused_mark}{name}: {_type(kind)})")
+    about = "The number of the way that an input takes through planner and kernel; 0 if it was not followed."
+    head = f"function way {' '.join(parameters)} : int ="
+    body = "\n    ".join(lines(ways))
+    return f"  (** {about} *)\n  {head}\n    {body}"
 
 
 def _ways(traced: Traced) -> Any:
     """The number of the path of an input, as a tree of branches."""
-    return tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0")
+    return tree(traced.paths, lambda path: str(traced.paths.index(path) + 1), "0")
 
 
 def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
-    def refinement(what: str, title: str, *printed: str) -> Goal:
-        statement = " ".join(" ".join(printed).split())
-        return Goal(goal_name(traced, what), "refinement", shows, title, statement, lines=printed)
+    """Each kernel is Clip where it is planned; every input takes a path, and some input each of them.
 
-    where = "in place" if traced.in_place else "out of place"
+    Samples found the paths. Without the last two goals one that they missed would not be noticed, and one
+    that no input takes would be proved of nothing.
+    """
+
+    def refinement(part: str, title: str, *printed: str) -> Goal:
+        statement = " ".join(" ".join(printed).split())
+        name = kernel_goal_name(traced, part)
+        return Goal(name, "refinement", shows, title, statement, lines=printed)
+
+    manner = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():
-        claim = tree(paths, lambda p: f"{p.result} = clip x l m", "true")
-        title = f"{kernel}, {where}, is Clip for every input for which it is planned"
-        yield refinement(kernel, title, _forall(_united(paths), words(claim)), *lines(claim))
-    given = _parameters(traced)
+        claim = tree(paths, lambda path: f"{path.result} = clip x l m", "true")
+        title = f"{kernel}, {manner}, is Clip for every input for which it is planned"
+        quantifier = _forall(_united(paths), words(claim))
+        yield refinement(kernel, title, quantifier, *lines(claim))
+
+    parameters = _parameters(traced)
     yield refinement(
         "ways_complete",
         f"every input takes one of the {len(traced.paths)} recorded paths",
-        _forall(given, frozenset(given)),
-        f"way {' '.join(given)} <> 0",
+        _forall(parameters, frozenset(parameters)),
+        f"way {' '.join(parameters)} <> 0",
     )
+
     equations = []
     for number, path in enumerate(traced.paths, 1):
-        equations.append(f"way {_numbers(path, given, traced.etype)} = {number}")
+        equations.append(f"way {_numbers(path, parameters, traced.etype)} = {number}")
     *first, last = equations
     conjuncts = [f"{equation} /\\" for equation in first]
     yield refinement("ways_inhabited", "some input takes each path", *conjuncts, last)
@@ -153,8 +174,8 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
 
 def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
     """What the branches depend on: the input, and what is left open."""
-    used = words(_ways(traced))
-    return {n: s for n, s in _united(traced.paths).items() if n in used or n in ("x", "l", "m")}
+    used = {*words(_ways(traced)), "x", "l", "m"}
+    return {name: kind for name, kind in _united(traced.paths).items() if name in used}
 
 
 def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
@@ -193,26 +214,32 @@ def _numbers(path: Path, parameters: Mapping[str, ValueKind], etype: ElementType
 
 
 def _clones(traced: Traced) -> Iterator[str]:
-    for module, how in sorted(traced.clones, key=str):
-        parameters = ["type t = t"]
-        if how is not None:
-            symbols = _SYMBOLS[how]
-            if module != "Order":
+    """The clones of the modules of why3/numpy.mlw that the paths use."""
+    for module, reading in sorted(traced.clones, key=str):
+        substitutions = ["type t = t"]
+        if reading is not None:
+            symbols = _SYMBOLS[reading]
+            if module != "Order":  # `Reduce` declares no more than these two
                 symbols = {name: symbols[name] for name in ("nan", "lt")}
-            parameters += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
+            substitutions += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
         if module == "Bits":
-            parameters += [f"function {name} = {name}" for name in _BITS]
+            substitutions += [f"function {name} = {name}" for name in _BITS]
         if module == "SignedBits":
-            parameters.append("function bw_ashr = bw_ashr")
-        yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(parameters)}"
+            substitutions.append("function bw_ashr = bw_ashr")
+        name = clone_name(module, reading)
+        yield f"clone numpy.{module} as {name} with {_broken_lines(substitutions)}"
 
 
-def _lines(parameters: Sequence[str]) -> str:
-    """What a clone is given, in lines that are not too long."""
-    text = ", ".join(parameters)
+def _broken_lines(substitutions: Sequence[str]) -> str:
+    """The substitutions of a clone, in lines that are not too long."""
+    text = ", ".join(substitutions)
     if len(text) < _WIDTH:
         return text
-    first, break_, rest = text.partition(", function bw_xor")
-    if break_:
-        text = f"{first},\n    function bw_xor{rest}"
-    return f"\n    {text}"
+    # Only those of `Bits` need two lines.
+    lines_of_clone: list[str] = []
+    for substitution in substitutions:
+        if lines_of_clone and substitution != "function bw_xor = bw_xor":
+            lines_of_clone[-1] += f", {substitution}"
+        else:
+            lines_of_clone.append(substitution)
+    return "\n    " + ",\n    ".join(lines_of_clone)

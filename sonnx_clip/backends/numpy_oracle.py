@@ -43,11 +43,11 @@ def oracle_path(spec: Spec) -> str:
 
 
 @dataclass(frozen=True)
-class Section:
+class FamilySection:
     """The part of the oracle that is about a family: its functions, and its cases with their results."""
 
     family: str
-    functions: Sequence[Function]
+    functions: Sequence[OracleFunction]
     cases: Sequence[Case]
     results: Sequence[str]
 
@@ -57,12 +57,12 @@ class Section:
         return [*self.results, *(function.code for function in self.functions)]
 
 
-def _section(spec: Spec, family: str) -> Section:
+def _section(spec: Spec, family: str) -> FamilySection:
     """The part about a family. A result does not name the family: it uses no entries."""
     cases = spec.giving_cases(family)
     anchor = spec.signature.ids[0]
     results = [expression(case.result, "", anchor) for case in cases]
-    return Section(family, [*_functions(spec, family)], cases, results)
+    return FamilySection(family, [*_functions(spec, family)], cases, results)
 
 
 def render_numpy(spec: Spec) -> dict[str, str]:
@@ -70,11 +70,20 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     families = [family for family in FAMILIES if any(spec.types_of(family))]
     operands = spec.signature.ids
     sections = [_section(spec, family) for family in families]
+    types = []
     constants = {}
     for section in sections:
         texts = _constants(section.expressions)
         for etype in spec.types_of(section.family):
+            types.append(etype)
             constants[etype.id] = {text: show_bits(encode(text, etype), etype) for text in texts}
+    quiet_bits = {}
+    for etype in spec.types_of("float"):
+        quiet_bits[etype.id] = quiet_bit(float_bits(etype))
+    *first_operands, last_operand = operands
+    listed = last_operand
+    if first_operands:
+        listed = f"{', '.join(first_operands)} and {last_operand}"
     rows = {dialect.id: _row(spec, dialect) for dialect in spec.dialects}
     text = template("oracle.py.j2").render(
         spec=spec,
@@ -83,11 +92,11 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         first=operands[0],
         several=len(operands) > 1,
         dtypes=" == ".join(f"{name}.dtype" for name in operands),
-        listed=" and ".join(filter(None, (", ".join(operands[:-1]), operands[-1]))),
+        listed=listed,
         uses_opposite=uses_opposite(spec),
         header=header_lines(spec),
-        quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
-        types=[etype for family in families for etype in spec.types_of(family)],
+        quiet=quiet_bits,
+        types=types,
         constants=constants,
         families=families,
         sections=sections,
@@ -113,19 +122,22 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
+def _row(spec: Spec, dialect: Dialect) -> dict[str, Any]:
+    """A dialect as plain data, since the oracle reads no YAML; its keys are in the order of `_COLUMNS`."""
     missing = {}
-    for id_ in d.element_types if d.missing else ():
-        bounds = given_defaults(spec, d, spec.element_type(id_))
-        assert bounds is not None
-        missing[id_] = (int(bounds[0]), int(bounds[1]))
-    return {column: getattr(d, column, None) for column in _COLUMNS} | {
-        "ranks": (d.ranks.least, d.ranks.greatest),
-        "ranks_told": str(d.ranks),
+    if dialect.missing:
+        for type_id in dialect.element_types:
+            bounds = given_defaults(spec, dialect, spec.element_type(type_id))
+            assert bounds is not None
+            missing[type_id] = (int(bounds[0]), int(bounds[1]))
+    row = {column: getattr(dialect, column, None) for column in _COLUMNS}
+    return row | {
+        "ranks": (dialect.ranks.least, dialect.ranks.greatest),
+        "ranks_told": str(dialect.ranks),
         "missing": missing or None,
-        "missing_of": d.missing.of if d.missing else None,
-        "says": {aspect: source.words for aspect, source in d.says.items()},
-        "unsaid": dict(d.unsaid),
+        "missing_of": dialect.missing.of if dialect.missing else None,
+        "says": {aspect: source.words for aspect, source in dialect.says.items()},
+        "unsaid": dict(dialect.unsaid),
     }
 
 
@@ -133,7 +145,7 @@ def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Function:
+class OracleFunction:
     """A function of the oracle: its name, parameters, docstring, comment and code after `return`."""
 
     name: str
@@ -144,51 +156,64 @@ class Function:
     is_definition: bool = False
 
 
-def _functions(spec: Spec, family: str) -> Iterator[Function]:
+def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
     """The functions of a family, in the order of the YAML."""
     operands = spec.signature.ids
 
     def function(
-        id_: str, title: str, expr: Expr, given: Sequence[str] = operands, name: str = "", *,
+        id_: str,
+        title: str,
+        expr: Expr,
+        parameters: Sequence[str] = operands,
+        name: str = "",
+        *,
         is_definition: bool = False,
-    ) -> Function:  # fmt: skip
-        return Function(
+    ) -> OracleFunction:
+        # Constants take the element type of the first parameter: all have the same.
+        anchor = parameters[0]
+        return OracleFunction(
             f"{family}_{name or python_name(id_)}",
-            ", ".join(given),
+            ", ".join(parameters),
             f"{id_}: {title}",
             textwrap.wrap(unparse(expr), _COMMENT_WIDTH),
-            _broken(expression(expr, family, given[0]), expr, family, given[0]),
+            _broken(expression(expr, family, anchor), expr, family, anchor),
             is_definition,
         )
 
     for d in spec.definitions:
-        given = d.parameters or operands
+        parameters = d.parameters or operands
         if d.families is None or family in d.families:
-            yield function(d.id, d.title, d.is_, given, is_definition=True)
+            yield function(d.id, d.title, d.is_, parameters, is_definition=True)
         else:  # it is false, and callable like the others
-            names, comment = ", ".join(given), f"families: {', '.join(d.families)}"
-            title = f"{d.id}: {d.title}"
-            yield Function(
-                f"{family}_{d.id}", names, title, [comment], f"_false({names})", is_definition=True
+            names = ", ".join(parameters)
+            comment = f"families: {', '.join(d.families)}"
+            yield OracleFunction(
+                f"{family}_{d.id}",
+                names,
+                f"{d.id}: {d.title}",
+                [comment],
+                f"_false({names})",
+                is_definition=True,
             )
     for case in spec.cases:
         yield function(case.id, case.title, case.when)
-    for c in spec.classes_of(family):
-        of_case = tree.Use(c.case, (), tree.Kind.BOOL, operands)
-        yield function(c.id, f"a class of the case {c.case}", _both(of_case, c.when))
+    for klass in spec.classes_of(family):
+        of_case = tree.Use(klass.case, (), tree.Kind.BOOL, operands)
+        condition = _both(of_case, klass.when)
+        yield function(klass.id, f"a class of the case {klass.case}", condition)
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
-        yield function(
-            latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A")
-        )
-    if domain := spec.domain_of(family):
+        title = "an answer A that is acceptable"
+        yield function(latitude.id, title, accepted, (*operands, "Y", "A"))
+    domain = spec.domain_of(family)
+    if domain:
         title = "any answer is acceptable: the operator is not defined"
-        yield function(
-            OUTSIDE_DOMAIN, title, tree.Not(domain), (*operands, spec.signature.result.id, "A")
-        )
-    for r in spec.readings:
-        title, given = "whether the reading allows the answer Y", (*operands, "Y")
-        yield function(r.id, title, r.returns, given, f"{r.word}_returns")
+        parameters = (*operands, spec.signature.result.id, "A")
+        yield function(OUTSIDE_DOMAIN, title, tree.Not(domain), parameters)
+    for reading in spec.readings:
+        title = "whether the reading allows the answer Y"
+        name = f"{reading.word}_returns"
+        yield function(reading.id, title, reading.returns, (*operands, "Y"), name)
 
 
 def python_name(id_: str) -> str:
@@ -204,6 +229,7 @@ def _both(left: Expr, right: Expr) -> Expr:
 
 
 def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
+    """The operands of a chain of one connective, however it is nested; another expression is its own."""
     if isinstance(expr, tree.Connective) and expr.operator == operator:
         yield from _operands(expr.left, operator)
         yield from _operands(expr.right, operator)
@@ -228,6 +254,7 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
 
 
 def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+    """The code of an alternative; if it is long, condition and branches on lines of their own."""
     code = expression(expr, family, anchor)
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
         return code

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.templating import header_lines, template
 from sonnx_clip.explain.dialects_table import dialect_table
 from sonnx_clip.explain.finding_views import tell
-from sonnx_clip.explain.findings_text import summary
-from sonnx_clip.explain.measured_record import read_record
+from sonnx_clip.explain.findings_text import finding_summary
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
 from sonnx_clip.rewrites.rewrite import FILE as REWRITES_FILE
 from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
@@ -31,17 +31,11 @@ READINGS = "docs/readings.md"
 DIALECTS = "docs/dialects.md"
 REWRITES = "docs/rewrites.md"
 SORTS: tuple[Sort, ...] = (
-    "encoded",
-    "encoded and disputed",
-    "disputed",
-    "descriptive",
-    "not encoded",
-)
-SHOWN = (
-    "float32",
-    "int32",
-    "real",
-)  # one of each family: the matrix is the same for all of a family
+    "encoded", "encoded and disputed", "disputed", "descriptive", "not encoded",
+)  # fmt: skip
+# One of each family: the matrix is the same for all of a family.
+SHOWN = ("float32", "int32", "real")
+_SEVERITIES = ("high", "medium", "low")
 
 
 def render_findings(spec: Spec) -> dict[str, str]:
@@ -50,13 +44,15 @@ def render_findings(spec: Spec) -> dict[str, str]:
     Raises:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
-    record = read_record(spec)
-    ranked = sorted(
-        tell(spec, record), key=lambda finding: ("high", "medium", "low").index(finding.severity)
-    )
+    record = read_measured(spec)
+    ranked = sorted(tell(spec, record), key=lambda finding: _SEVERITIES.index(finding.severity))
+    findings = []
+    for finding in ranked:
+        fields = finding.model_dump()
+        findings.append({**fields, "summary": finding_summary(finding)})
     text = template("findings.md.j2").render(
         header=header_lines(spec),
-        findings=[{**finding.model_dump(), "summary": summary(finding)} for finding in ranked],
+        findings=findings,
         versions=[version.partition(",")[0] for version in record.runtimes.values()],
         machine=record.machine,
     )

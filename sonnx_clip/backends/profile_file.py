@@ -33,24 +33,24 @@ def render_profile(spec: Spec) -> dict[str, str]:
     Raises:
         UserError: a restriction is stated in more than one word, or in none that lint could judge.
     """
+    statements = {}
+    interpretations = {}
+    for restriction in spec.restrictions:
+        statements[restriction.id] = restriction.statement
+        if restriction.interpretation is not None:
+            interpretations[restriction.id] = restriction.interpretation.model_dump()
+    for constraint in spec.constraints:
+        statements[constraint.id] = constraint.statement
+    onnx_types = [etype for etype in spec.element_types if etype.onnx is not None]
     document = {
         "about": header_lines(spec),
         "operator": spec.operator,
         "operands": [operand.model_dump() for operand in spec.operands],
         "result": spec.result.model_dump(),
         "restrictions": [_restriction(spec, entry) for entry in spec.restrictions],
-        "statements": {
-            **{entry.id: entry.statement for entry in spec.restrictions},
-            **{entry.id: entry.statement for entry in spec.constraints},
-        },
-        "interpretations": {
-            entry.id: entry.interpretation.model_dump()
-            for entry in spec.restrictions
-            if entry.interpretation is not None
-        },
-        "element_types": [
-            _element_type(spec, etype) for etype in spec.element_types if etype.onnx is not None
-        ],
+        "statements": statements,
+        "interpretations": interpretations,
+        "element_types": [_element_type(spec, etype) for etype in onnx_types],
     }
     return {PATH: json.dumps(document, indent=1, ensure_ascii=False) + "\n"}
 
@@ -80,19 +80,23 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     assert etype.width is not None  # only `real` has none, and no tensor has that type
     limits = {}
     for name in ("lowest", "highest"):
+        # Bytes as a model stores them: ONNX has little-endian data on every machine.
         bits = int(encode(name, etype)) % (1 << etype.width)
         limits[name] = bits.to_bytes(etype.width // 8, "little").hex()
-    shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
+
+    theorems: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
     for claim in claims_of(spec, etype.id, "properties", "constraints"):
         entry = claim.shows[0]
+        # An entry may have further claims that hold, each under a longer name.
         is_extra = claim.role == "holds" and claim.name != entry
-        is_needed = entry in shown and claim.role in ("holds", "refuted", "repaired")
+        is_needed = entry in theorems and claim.role in ("holds", "refuted", "repaired")
         if is_needed and not is_extra:
-            shown[entry][claim.role] = claim.id
-    shown["cases"] = {
-        c.role: c.id for c in claims_of(spec, etype.id, "cases") if c.role == "written"
-    }
+            theorems[entry][claim.role] = claim.id
+    theorems["cases"] = {}
+    for claim in claims_of(spec, etype.id, "cases"):
+        if claim.role == "written":
+            theorems["cases"][claim.role] = claim.id
     return {
         "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
-        "theorems": shown,
+        "theorems": theorems,
     }  # fmt: skip

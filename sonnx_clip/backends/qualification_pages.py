@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import groupby
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.backends.numpy_oracle import render_numpy
@@ -74,8 +74,9 @@ _CHARACTERS = 38  # of a line of text in a node
 
 def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
     """Each node with its place, and the size of the picture: a column for each depth, a row for each leaf."""
-    in_order = sorted(kit.assurance_case, key=_above)
-    below = {above: list(nodes) for above, nodes in groupby(in_order, key=_above)}
+    below: dict[str, list[Node]] = defaultdict(list)
+    for node in kit.assurance_case:
+        below[node.below or ""].append(node)
     placed: list[Placed] = []
     next_leaf = GAP  # where the next leaf goes
 
@@ -91,8 +92,10 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         middles = [place(child, depth + 1) for child in below.get(node.id, ())]
         if middles:
             y = (middles[0] + middles[-1] - height) // 2
+        # A node may be higher than all those below it together.
         next_leaf = max(next_leaf, y + height + GAP)
 
+        # The place of a node is known after those below it, whose lines lead to it.
         middle = y + height // 2
         for index, other in enumerate(placed[first_below:], first_below):
             if other.node.below == node.id:
@@ -104,7 +107,3 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         place(root, 0)
     right_most = max(node.x for node in placed)
     return placed, (right_most + WIDTH + GAP, next_leaf)
-
-
-def _above(node: Node) -> str:
-    return node.below or ""

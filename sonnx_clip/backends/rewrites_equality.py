@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.rewrites_theory import (
@@ -80,8 +79,12 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
 
 def _numbers_of(*sides: Expr) -> dict[str, tree.Number]:
     """The numbers of terms and conditions by their texts."""
-    parts = chain.from_iterable(map(tree.subtrees, sides))
-    return {part.text: part for part in parts if isinstance(part, tree.Number)}
+    numbers = {}
+    for side in sides:
+        for part in tree.subtrees(side):
+            if isinstance(part, tree.Number):
+                numbers[part.text] = part
+    return numbers
 
 
 def _signs(numbers: dict[str, tree.Number], theory: Theory) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.declared import opposite
+from sonnx_clip.backends.declared import opposite_function
 from sonnx_clip.backends.rewrites_theory import TermPrinter, names_in, operator_as_function
 from sonnx_clip.backends.theory import CLIP, Declared, Goal, Module
 from sonnx_clip.language import tree
@@ -39,10 +39,8 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
         "Both terms have the same result, where `before` is defined.",
     )
     functions = _operators_used(etype, printer, before, after)
-    premises = [
-        " ".join(["agree", point, *constants])
-        for point in _points(constants, etype, printer, before, after)
-    ]
+    points = _points(constants, etype, printer, before, after)
+    premises = [" ".join(["agree", point, *constants]) for point in points]
     statement = " -> ".join([*premises, f"agree {arguments}"])
     goal = Goal(
         "suffice_bits",
@@ -62,7 +60,7 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
 
 def _operators_used(etype: ElementType, printer: TermPrinter, *terms: Expr) -> Iterator[Declared]:
     """The functions that terms need beside Clip."""
-    yield opposite(etype, printer)
+    yield opposite_function(etype, printer)
     used = functions_of(*terms)
     for name, operator in operators().items():
         if name in used - {"clip"}:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from sonnx_clip.backends.declared import opposite
+from sonnx_clip.backends.declared import opposite_function
 from sonnx_clip.backends.templating import header_lines
 from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
@@ -158,13 +158,13 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
         modules.append(module)
         obligations += module.obligations(SUBJECT, PATH)
     for etype in spec.element_types:
-        if etype.family != "real":
+        if etype.family != "real":  # the theory of the reals is about the type itself
             module = _instance(etype)
             modules.append(module)
-            obligations += [
-                replace(o, id=f"{etype.id}.rewrites_{o.goal}")
-                for o in module.obligations(etype.id, PATH)
-            ]
+            for obligation in module.obligations(etype.id, PATH):
+                # The theory of the type shows some of these axioms too, under ids without the prefix.
+                id_ = f"{etype.id}.rewrites_{obligation.goal}"
+                obligations.append(replace(obligation, id=id_))
     return {PATH: "\n".join([header, *(module.text for module in modules)])}, obligations
 
 
@@ -183,7 +183,9 @@ def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
 def _module(theory: Theory) -> Module:
     printer = printer_of(theory)
     rewrites = _of_family(theory.family)
-    goals = [goal for rewrite in rewrites for goal in _goals(rewrite, theory, printer)]
+    goals: list[Goal] = []
+    for rewrite in rewrites:
+        goals += _goals(rewrite, theory, printer)
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
     return Module(
         theory.module,
@@ -203,7 +205,8 @@ def wrong_conditions(etype: ElementType) -> Module:
     printer = TermPrinter(etype, operators()["clip"].signature)
     abstract = theory_of(etype.family)
     points = abstract.points
-    if abstract.literals:  # an integer reads -0 as 0
+    if abstract.literals:
+        # An integer reads -0 as 0. Reversed, so that the first name of a value is what stays.
         distinct = {encode(text, etype): text for text in reversed([*abstract.literals])}
         points = [printer.literal(text) for text in distinct.values()]
     theory = replace(abstract, literals={}, points=points)
@@ -243,10 +246,8 @@ def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Modu
     """
     theory = theory_of(family)
     printer = printer_of(theory)
-    equation = _Equation(
-        generalised(before, theory),
-        generalised(after, theory),
-    )
+    equation = _Equation(generalised(before, theory), generalised(after, theory))
+    # Only floats have values that are equal with other bits: for others all strengths are one.
     strengths = STRENGTHS if family == "float" else STRENGTHS[:1]
     goals = []
     for strength in strengths:
@@ -316,13 +317,12 @@ def functions_used(
     """The operators of terms, but Clip; and `opposite` if they need it and the theory lacks it."""
     used = functions_of(*terms)
     etype = printer.element_type
-    functions = [
-        operator_as_function(operator, etype.family, printer)
-        for name, operator in operators().items()
-        if name in used - {"clip"}
-    ]
-    if not has_opposite and used & OPPOSITES:
-        functions.insert(0, opposite(etype, printer))
+    functions = []
+    if not has_opposite and used & OPPOSITES:  # first, since the operators may use it
+        functions.append(opposite_function(etype, printer))
+    for name, operator in operators().items():
+        if name in used and name != "clip":  # which the theory clones
+            functions.append(operator_as_function(operator, etype.family, printer))
     return functions
 
 
@@ -357,9 +357,10 @@ def _sides(rewrite: _Terms, printer: WhymlPrinter) -> Iterator[Declared]:
 
 def names_in(*terms: Expr) -> set[str]:
     """The variables of terms and conditions."""
-    return {
-        part.id for term in terms for part in tree.subtrees(term) if isinstance(part, tree.Name)
-    }
+    names: set[str] = set()
+    for term in terms:
+        names.update(part.id for part in tree.subtrees(term) if isinstance(part, tree.Name))
+    return names
 
 
 def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[Goal]:
@@ -370,20 +371,22 @@ def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[
         condition = rewrite.condition(family, strength)
         name = goal_name(rewrite, family, strength)
         shows = (rewrite.id,)
-        words = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
+        claim = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
+        # A rewrite that is never legal has no place where it is, and one that always is no other.
         if condition is not False:
             legal = _legal(rewrite, strength, condition, printer)
-            title = f"{words}: legal where it is stated"
+            title = f"{claim}: legal where it is stated"
             yield Goal(f"{name}_legal", "theorem", shows, title, legal)
         if condition is not True:
             exact = _exact(rewrite, strength, condition, theory, printer)
-            title = f"{words}: legal nowhere else"
+            title = f"{claim}: legal nowhere else"
             yield Goal(f"{name}_exact", "theorem", shows, title, exact)
 
 
 def _legal(
     rewrite: Rewrite, strength: Strength, condition: Expr | bool | None, printer: WhymlPrinter
 ) -> str:
+    """The statement that both terms are the same for every X where the condition holds."""
     premises = [printer.operand(c, AND) for c in _stated(rewrite, condition)]
     variables = [name.lower() for name in (ELEMENT, *rewrite.constants)]
     same = _same(rewrite, strength, variables[0])
@@ -398,6 +401,7 @@ def _exact(
     theory: Theory,
     printer: WhymlPrinter,
 ) -> str:
+    """The statement that the condition holds if both terms are the same at the critical points."""
     if condition is False or condition is None:
         conclusion = "false"
     else:
@@ -417,7 +421,7 @@ def _if_points_agree(
     """The statement that a conclusion follows from the critical points; `concluded` are its variables."""
     constants = [name.lower() for name in terms.constants]
     others = list(theory.others)
-    if strength == "numbers" and "n" in others:  # which is a NaN
+    if strength == "numbers" and "n" in others:  # a NaN is no number, and `n` is one
         others.remove("n")
     bounds = [*constants, "0.0"]
     premises: list[str] = []
@@ -465,21 +469,23 @@ def _name(rewrite: _Terms) -> str:
 
 def _instance(etype: ElementType) -> Module:
     """That an element type meets the axioms of the abstract one of its family."""
-    kind = "Floats" if etype.family == "float" else "Integers"
+    is_float = etype.family == "float"
+    kind = "Floats" if is_float else "Integers"
     axioms = _axioms_of(kind)
     printer = WhymlPrinter(etype, operators()["clip"].signature)
-    literals = _FLOATS.literals if kind == "Floats" else _INTEGERS.literals
+    literals = _FLOATS.literals if is_float else _INTEGERS.literals
     defined = []
     for text, name in literals.items():
-        if (kind, text) != ("Integers", "-0"):  # which has the name of 0
-            value = printer.value(encode(text, etype), text)
-            defined.append(Declared(f"constant {name} : t", value))
+        if text == "-0" and not is_float:  # it has the name of 0
+            continue
+        value = printer.value(encode(text, etype), text)
+        defined.append(Declared(f"constant {name} : t", value))
 
     symbols = ["type t = t"]
     symbols += [f"predicate {name} = {name}" for name in ("nan", "le", "lt", "eq")]
     symbols += [f"constant {name} = {name}" for name in dict.fromkeys(literals.values())]
-    if kind == "Floats":
-        function = opposite(etype, printer)
+    if is_float:
+        function = opposite_function(etype, printer)
         defined.append(function)
         symbols.append(f"function {function.name} = {function.name}")
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
@@ -502,6 +508,7 @@ def _instance(etype: ElementType) -> Module:
 def _axioms_of(kind: str) -> list[str]:
     """The axioms of an abstract element type: of its order first, then its own."""
     axioms = []
+    # The first file has one module, of which both abstract types are clones.
     for file, module in (("why3/ordered.mlw", None), (ABSTRACT, kind)):
         text = repo_file(file).read_text(encoding="utf-8")
         stated = [entry for entry in declarations(text) if entry.form == "axiom"]

@@ -35,6 +35,7 @@ def layout(statement: str, indent: int = 4) -> str:
 def _pieces(text: str, width: int) -> list[str]:
     """The parts between which a line may end: outside parentheses, and further inside what is too long."""
     pieces = [text]
+    # A line that is a little too long reads better than one that is broken deep inside.
     for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
         smaller: list[str] = []
         for piece in pieces:
@@ -54,6 +55,7 @@ def _split(text: str, depth: int) -> list[str]:
 
 
 def _depth(text: str, position: int) -> int:
+    """How many parentheses and braces are open at a position."""
     before = text[:position]
     return before.count("(") + before.count("{") - before.count(")") - before.count("}")
 
@@ -94,9 +96,8 @@ def escape(text: str, language: str) -> str:
             return _ML.sub(" ", line).replace('"', "'")
         case "c" | "h" | "acsl":
             line = _C.sub(" ", line)
-            return (
-                f"{line}." if line.endswith("\\") else line
-            )  # a line that ends with it would go on
+            # A line that ends with a backslash would go on in the next.
+            return f"{line}." if line.endswith("\\") else line
         case "py":
             return line.replace("\\", "\\\\").replace('"', '\\"')
         case "sh":
@@ -128,7 +129,8 @@ class CoqStatement:
         """The statement with its comment."""
         title = escape(self.title, "v")
         if self.head:
-            return f"(** {title} *)\n" * bool(title) + f"Definition {self.head} :=\n  {self.body}."
+            about = f"(** {title} *)\n" if title else ""
+            return f"{about}Definition {self.head} :=\n  {self.body}."
         about = f"(** {title}. shows: {', '.join(self.shows)} *)"
         return f"{about}\nTheorem {self.name} :\n  {self.body}.\nProof. {self.proof}. Qed."
 

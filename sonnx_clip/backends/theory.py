@@ -80,12 +80,11 @@ def declare(
 ) -> Declared:
     """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
     used = set(re.findall(r"[a-z_]\w*", body))
-    shown = " ".join(p if p in used else f"_{p}" for p in parameters.split())
-    head = (
-        f"function {name} ({shown}: {of}) : {of}"
-        if is_function
-        else f"predicate {name} ({shown}: {of})"
-    )
+    names = parameters.split()
+    shown = " ".join(name if name in used else f"_{name}" for name in names)
+    head = f"predicate {name} ({shown}: {of})"
+    if is_function:
+        head = f"function {name} ({shown}: {of}) : {of}"
     return Declared(head, body, title, apart)
 
 
@@ -114,11 +113,8 @@ class Module:
     @property
     def text(self) -> str:
         """The module."""
-        blocks = [
-            "\n".join(f"  {use}" for use in self.uses),
-            *self.parts,
-            *(g.text for g in self.goals),
-        ]
+        blocks = ["\n".join(f"  {use}" for use in self.uses), *self.parts]
+        blocks += [goal.text for goal in self.goals]
         if self.smoke:
             blocks.append(f"  goal {self.smoke} [@kind:smoke] [@shows:smoke] : false")
         return "\n\n".join([f"(** {self.about} *)\nmodule {self.name}", *blocks, "end\n"])
@@ -136,10 +132,10 @@ def comment(text: str) -> str:
 
 def header(spec: Spec) -> str:
     """The comment on top of a rendered theory."""
-    first, *rest = (
-        escape(line, "v") for line in header_lines(spec)
-    )  # in theories and in Coq alike
-    return "\n".join([f"(* {first}", *(f"   {line}" for line in rest)]) + " *)\n"
+    # Escaped for Coq, whose rules are the stricter ones: the header is that of theories too.
+    lines = [escape(line, "v") for line in header_lines(spec)]
+    text = "\n   ".join(lines)
+    return f"(* {text} *)\n"
 
 
 def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
@@ -155,17 +151,18 @@ def smoke(name: str) -> Goal:
 
 def obligations_of(subject: str, path: str, theory: str, goals: Iterable[Goal]) -> list[Obligation]:
     """The obligations that a module of a rendered file holds."""
-    return [
-        Obligation(
-            f"{subject}.{g.name}",
-            g.kind,
-            subject,
-            g.shows,
-            g.title,
-            path,
-            theory,
-            g.name,
-            g.statement,
+    obligations = []
+    for goal in goals:
+        obligation = Obligation(
+            id=f"{subject}.{goal.name}",
+            kind=goal.kind,
+            subject=subject,
+            shows=goal.shows,
+            title=goal.title,
+            file=path,
+            theory=theory,
+            goal=goal.name,
+            statement=goal.statement,
         )
-        for g in goals
-    ]
+        obligations.append(obligation)
+    return obligations

@@ -54,19 +54,9 @@ _CORE = {
     "int": ("lowest", "0", "1", "2", "10", "highest"),
     "uint": ("lowest", "1", "2", "10", "highest"),
     "float": (
-        "nan",
-        "-nan",
-        "-inf",
-        "-1",
-        "-0",
-        "0",
-        "smallest_subnormal",
-        "1",
-        "2",
-        "highest",
-        "inf",
+        "nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf",
     ),
-}
+}  # fmt: skip
 
 # Kernels that limit floats as integers treat zeros apart: each pair of bounds about zero is code of its own.
 _ZERO_BOUNDS = (
@@ -126,26 +116,32 @@ def _format(etype: ElementType) -> dict[str, Any]:
 
 
 def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
-    evaluate = evaluator(spec, etype)
-    classes = spec.classes_of(etype.family)
-    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}  # ordered sets
-    for values in _defined(evaluate, _candidates(spec, etype)):
-        for klass in evaluate.classes(*values):
-            by_class[klass.id][values] = None
-    last: dict[str, list[Values]] = {klass.id: [] for klass in classes}
-    for values in _defined(evaluate, _added_later(spec, etype)):
-        for klass in evaluate.classes(*values):
-            last[klass.id].append(values)
+    """The vectors of each class: some of the candidates, those that a text names, those added later.
 
+    A vector is numbered within its class, and users name it by that number.
+    """
+    evaluate = evaluator(spec, etype)
+    candidates = _by_class(evaluate, _candidates(spec, etype))
+    added_later = _by_class(evaluate, _added_later(spec, etype))
     named = list(_named(spec, etype))
-    for klass in classes:
-        candidates = by_class[klass.id]
-        chosen = _spread(list(candidates))
-        chosen += [values for values in named if values in candidates]
-        chosen += last[klass.id]
+    for klass in spec.classes_of(etype.family):
+        candidates_of_class = candidates[klass.id]
+        chosen = _spread(list(candidates_of_class))
+        chosen += [values for values in named if values in candidates_of_class]
+        chosen += added_later[klass.id]
         distinct = dict.fromkeys(chosen)
         for number, values in enumerate(distinct, 1):
             yield vector_of(evaluate, klass, number, values)
+
+
+def _by_class(evaluate: Evaluator, candidates: Iterable[Values]) -> dict[str, dict[Values, None]]:
+    """The candidates in each class, each once and in their order."""
+    classes = evaluate.spec.classes_of(evaluate.etype.family)
+    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}
+    for values in _defined(evaluate, candidates):
+        for klass in evaluate.classes(*values):
+            by_class[klass.id][values] = None
+    return by_class
 
 
 def _defined(evaluate: Evaluator, candidates: Iterable[Values]) -> Iterator[Values]:
@@ -176,7 +172,7 @@ def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
 
 def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Values at the bounds in use, of an operator with one tensor; X is the value beside each choice."""
-    if len(spec.signature.tensors) != 1:
+    if len(spec.signature.tensors) != 1:  # bounds are scalars beside the one tensor
         return
     for used in bounds_in_use(spec, etype):
         if used.is_whole:
@@ -227,6 +223,7 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     for _, *others in witnesses:
         for x in special:
             yield (x, *others)
+    # All combinations of special values would be too many: of these there is a sample below.
     core = _encoded(etype, _CORE[etype.family])
     yield from product(core, repeat=count)
     for places in spread_choices(len(special), count, _SAMPLE):
@@ -249,8 +246,9 @@ def vector_of(
     etype = evaluate.etype
     spec = evaluate.spec
     case = evaluate.case(*values)
-    due = int(evaluate.result(*values))
+    expected = int(evaluate.result(*values))
     shown = ", ".join(show(value, etype) for value in values)
+    call = f"{spec.signature.function}({shown})"
     operands = {}
     for operand, value in zip(spec.signature.operands, values, strict=True):
         operands[operand.key] = show_bits(value, etype)
@@ -259,21 +257,21 @@ def vector_of(
         "class": klass.id,
         "case": case.id,
         **operands,
-        "expected": show_bits(due, etype),
-        "acceptable": list(_acceptable(evaluate, values, due)),
-        "comment": f"{spec.signature.function}({shown}) is {case.result_text} = {show(due, etype)}",
+        "expected": show_bits(expected, etype),
+        "acceptable": list(_acceptable(evaluate, values, expected)),
+        "comment": f"{call} is {case.result_text} = {show(expected, etype)}",
     }
 
 
-def _acceptable(evaluate: Evaluator, values: Values, due: int) -> Iterator[dict[str, Any]]:
-    """The results other than `due` that a latitude accepts; a latitude accepts all NaNs or none."""
+def _acceptable(evaluate: Evaluator, values: Values, expected: int) -> Iterator[dict[str, Any]]:
+    """The results other than `expected` that a latitude accepts; a latitude accepts all NaNs or none."""
     etype = evaluate.etype
     numbers, nans = _answers(etype)
     for nan in nans[:1]:
         for latitude in evaluate.latitudes(values, nan):
             yield {"latitude": latitude.id, "any_nan": True}
     for answer in numbers:
-        if answer != due:
+        if answer != expected:
             for latitude in evaluate.latitudes(values, answer):
                 yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
 
@@ -283,7 +281,11 @@ def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The special values of a float type, numbers and NaNs; integers have no latitude."""
     if not isinstance(etype.bits, FloatBits):
         return (), ()
-    special = special_patterns(etype)
-    numbers = tuple(value for value in special if not is_nan(value, etype))
-    nans = tuple(value for value in special if is_nan(value, etype))
-    return numbers, nans
+    numbers = []
+    nans = []
+    for value in special_patterns(etype):
+        if is_nan(value, etype):
+            nans.append(value)
+        else:
+            numbers.append(value)
+    return tuple(numbers), tuple(nans)

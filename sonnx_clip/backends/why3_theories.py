@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.declared import declarations_used, stated, uses_of
+from sonnx_clip.backends.declared import declarations_used, stated_predicate, uses_of
 from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theory_file
 from sonnx_clip.backends.whyml_printer import (
     APPLY,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.language.printing import Piece
-    from sonnx_clip.language.tree import Leaf
+    from sonnx_clip.language.tree import Expr, Leaf
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import DeclaredTensor
@@ -50,13 +50,17 @@ def _module(
     """A module with the claims of some groups as goals and what they use, if there are any."""
     printer = printer or element_printer(spec, etype)
     goals = [goal(claim, printer) for claim in claims_of(spec, etype.id, *groups)]
+    if not goals:
+        return
     statements = [g.statement for g in goals]
+    # Conversions from FLOAT are used by few theories, and Why3 puts what a theory uses into each task.
     if any("converts" in statement for statement in statements):
         uses = ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}", *uses]
     parts = [*declarations_used(spec, etype, statements), *constants]
-    smoke = "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
-    if goals:
-        yield Module(name, about, [*uses_of(spec, etype), *uses], parts, goals, smoke)
+    smoke = (
+        "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
+    )  # TensorFindings: smoke_tensor_findings
+    yield Module(name, about, [*uses_of(spec, etype), *uses], parts, goals, smoke)
 
 
 # --- The element types --------------------------------------------------------------------------------------
@@ -67,8 +71,12 @@ PREFIXES = ("", "readings_", "dialects_", "examples_", "findings_")
 
 def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
     """The modules of each file of an element type, by the prefix of the file."""
-    id_, clip = etype.id, [CLIP] * has_written_theory(spec)
-    of_tensors, on_tensors = tensor_printer(spec, etype), [CLIP, TENSORS]
+    id_ = etype.id
+    # The claims of an operator without a theory by hand are about its cases alone.
+    uses_clip = [CLIP] if has_written_theory(spec) else []
+    uses_tensors = [CLIP, TENSORS]
+    of_tensors = tensor_printer(spec, etype)
+    # Findings speak of the constraints by name: `stated_C2 x l m y`.
     of_stated = replace(of_tensors, of_result=True, prefix="stated_")
     meaning = f"The meaning of {spec.operator} on one element."
     constraints = "The constraints, on tensors of any shape."
@@ -77,59 +85,86 @@ def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
         f"The dialects of Clip in {id_}: where each is the Clip of SONNX, what its missing bounds do,"
         " what its\n    conversions do to bounds, and what a newer one changes."
     )
-    scales = etype.family == "float" and any(
-        d.scale_bias for d in spec.dialects if id_ in d.element_types
-    )
-    scaling = [f"use scale_bias.Scale{etype.why3}"] * scales
+    uses_dialects = [CLIP]
+    if _has_scale_and_bias(spec, etype):
+        uses_dialects.insert(0, f"use scale_bias.Scale{etype.why3}")
     examples = f"The worked examples of dialects in {id_}."
     findings = "What the findings about the sources claim of"
+    elements = f"{findings} elements of {id_}."
     tensors = f"{findings} tensors of {id_}, of any shape."
     return {
         "": [
             _instance(etype),
-            *_module(spec, etype, "Meaning", meaning, MEANING, clip),
-            *_module(spec, etype, "Constraints", constraints, ["constraints"], on_tensors, of_tensors),
+            *_module(spec, etype, "Meaning", meaning, MEANING, uses_clip),
+            *_module(
+                spec, etype, "Constraints", constraints, ["constraints"], uses_tensors, of_tensors
+            ),
             *_refutation(spec, etype),
         ],
-        "readings_": [*_module(spec, etype, "Readings", readings, READINGS, clip)],
-        "dialects_": [*_module(spec, etype, "Dialects", dialects, ["dialects"], [*scaling, CLIP])],
+        "readings_": [*_module(spec, etype, "Readings", readings, READINGS, uses_clip)],
+        "dialects_": [*_module(spec, etype, "Dialects", dialects, ["dialects"], uses_dialects)],
         "examples_": [*_module(spec, etype, "Examples", examples, ["dialect examples"])],
         "findings_": [
-            *_module(spec, etype, "Findings", f"{findings} elements of {id_}.", ["findings"]),
+            *_module(spec, etype, "Findings", elements, ["findings"]),
             *_module(
-                spec, etype, "TensorFindings", tensors, ["findings on tensors"], on_tensors, of_stated
+                spec,
+                etype,
+                "TensorFindings",
+                tensors,
+                ["findings on tensors"],
+                uses_tensors,
+                of_stated,
             ),
         ],
-    }  # fmt: skip
+    }
+
+
+def _has_scale_and_bias(spec: Spec, etype: ElementType) -> bool:
+    """Whether a dialect scales the result of a float type."""
+    if etype.family != "float":
+        return False
+    dialects = (dialect for dialect in spec.dialects if etype.id in dialect.element_types)
+    return any(dialect.scale_bias for dialect in dialects)
 
 
 def _instance(etype: ElementType) -> Module:
     """That an element type meets each axiom of an ordered one."""
     ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
-    axioms = [d.name for d in ordered if d.form == "axiom"]
+    axioms = [declared.name for declared in ordered if declared.form == "axiom"]
+    # Why3 turns an axiom into a goal where the clone says so: it has no statement of its own here.
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = (
         "  clone ordered.Ordered with\n    type t = t, predicate nan = nan, predicate le = le,"
         f" predicate lt = lt, predicate eq = eq,\n{goals}"
     )
-    titles = {axiom: f"{etype.id} is ordered: {axiom.replace('_', ' ')}" for axiom in axioms}
+    cloned = []
+    for axiom in axioms:
+        title = f"{etype.id} is ordered: {axiom.replace('_', ' ')}"
+        cloned.append(Goal(axiom, "instance", (etype.id,), title, ""))
     return Module(
         "Instance",
         f"The comparisons of {etype.id} meet the axioms of an ordered element type.",
         [f"use elements.{etype.why3}"],
         [clone],
         [],
-        cloned=[Goal(axiom, "instance", (etype.id,), title, "") for axiom, title in titles.items()],
+        cloned=cloned,
     )
 
 
 def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
-    group, printer = "refuted constraints", element_printer(spec, etype)
-    refuted = (c.witness for c in claims_of(spec, etype.id, group) if c.role == "refuted")
+    """The refuted constraints, on tensors of one entry: the numbers of the first refutation."""
+    group = "refuted constraints"
+    printer = element_printer(spec, etype)
+    witness: Mapping[str, Expr] = {}
+    for claim in claims_of(spec, etype.id, group):
+        if claim.role == "refuted":
+            witness = claim.witness
+            break
     tensors = []
-    for name, number in next(refuted, {}).items():
+    for name, number in witness.items():
         shape = "Dim 1 Scalar" if name in spec.signature.tensors else "Scalar"
-        record = f"{{ element = {etype.why3}; shape = {shape}; entry = fun _ -> {printer.atom(number)} }}"
+        entry = f"fun _ -> {printer.atom(number)}"
+        record = f"{{ element = {etype.why3}; shape = {shape}; entry = {entry} }}"
         tensors.append(f"  constant refuting_{name.lower()} : tensor =\n    {record}")
     clone = (
         "clone export tensor.TensorClip with\n"
@@ -138,7 +173,8 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
         "    constant empty = Scalar, constant origin = Origin"
     )
     about = "What the page states of the tensors and is not so: the numbers that refute it."
-    uses, of_tensors = ["use tensor.OneEntry", CLIP, clone], tensor_printer(spec, etype)
+    uses = ["use tensor.OneEntry", CLIP, clone]
+    of_tensors = tensor_printer(spec, etype)
     yield from _module(spec, etype, "Refutation", about, [group], uses, of_tensors, tensors)
 
 
@@ -148,13 +184,15 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
 def restrictions_module(spec: Spec) -> Module:
     """The restrictions as the YAML states them, and what is claimed of them."""
     printer = WhymlPrinter(None, spec.signature, of_result=True)
-    restrictions = [
-        stated(r, printer.implicit, "declared", printer).text for r in spec.restrictions
-    ]
+    restrictions = []
+    for restriction in spec.restrictions:
+        predicate = stated_predicate(restriction, printer.implicit, "declared", printer)
+        restrictions.append(predicate.text)
     example = declared_example(spec)
-    fields = [
-        f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.signature.all_ids
-    ]
+    fields = []
+    for name in spec.signature.all_ids:
+        tensor = _declared(spec, example[name])
+        fields.append(f"{name.lower()} = {tensor}")
     record = "{ " + ";\n    ".join(fields) + " }"
     node = f"  (** A node that meets every restriction. *)\n  constant example : node =\n  {record}"
     return Module(
@@ -174,10 +212,12 @@ def _goal(spec: Spec, claim: Claim) -> Goal:
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
         return printed
-    changes = [f"{name.lower()} = {printer.show(value)}" for name, value in claim.witness.items()]
-    node = f"{{ example with {'; '.join(changes)} }}"
-    if claim.role == "consistent":
+    if claim.role == "consistent":  # its witness is the whole of the example
         node = "example"
+    else:
+        fields = claim.witness.items()
+        changes = [f"{name.lower()} = {printer.show(value)}" for name, value in fields]
+        node = f"{{ example with {'; '.join(changes)} }}"
     return replace(printed, statement=f"let n = {node} in {printed.statement}")
 
 
@@ -209,14 +249,15 @@ def _atom(text: str) -> str:
 
 
 def _dims(dims: tuple[int | str, ...] | None) -> str:
+    """Declared dimensions, symbolic ones numbered: the theory knows only which of them are the same."""
     if dims is None:
         return "Undeclared"
     symbols: list[str] = []
     text = "NoMore"
-    for dim in reversed(dims):
-        if isinstance(dim, str) and dim not in symbols:
-            symbols.append(dim)
+    for dim in reversed(dims):  # a list of Why3 is built from its end
         if isinstance(dim, str):
+            if dim not in symbols:
+                symbols.append(dim)
             shown = f"Symbolic {symbols.index(dim)}"
         else:
             shown = f"Known {dim}" if dim >= 0 else f"Known ({dim})"

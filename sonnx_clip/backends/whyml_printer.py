@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import count, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.backends.theory import Goal
@@ -136,6 +136,7 @@ class WhymlPrinter(Printing):
         """A function or predicate with its arguments."""
         match expr:
             case tree.Use(id=name, arguments=()):
+                # An entry without parameters is about the operands, which the tree does not repeat.
                 return APPLY, f"{self.prefix}{name} {self.implicit}"
             case tree.Use(id=name):
                 pass
@@ -145,13 +146,16 @@ class WhymlPrinter(Printing):
                 return self.filled(_SAME, *expr.arguments)
             case tree.Call(function="distinct"):
                 return self.filled(_OTHER, *expr.arguments)
-            case tree.Call(function="shape" | "type", arguments=(tree.Name(id=name),)):
-                return ATOM, f"{name.lower()}.{'shape' if expr.function == 'shape' else 'element'}"
+            case tree.Call(function="shape", arguments=(tree.Name(id=name),)):
+                return ATOM, f"{name.lower()}.shape"
+            case tree.Call(function="type", arguments=(tree.Name(id=name),)):
+                return ATOM, f"{name.lower()}.element"
             case tree.Call(function="is_signalling", arguments=(argument,)):
                 return self._signalling(self.operand(argument, ATOM))
             case tree.Call(function=name):
                 name = _FUNCTIONS.get(name, name)
-        return APPLY, f"{name} {' '.join(self.operand(a, ATOM) for a in expr.arguments)}"
+        arguments = " ".join(self.atom(argument) for argument in expr.arguments)
+        return APPLY, f"{name} {arguments}"
 
     def _signalling(self, a: str) -> Piece:
         """A NaN whose first bit of the fraction is 0; no other type has one."""
@@ -174,6 +178,7 @@ class WhymlPrinter(Printing):
         return f"({show_bits(value, self.etype)}: t{beside})"
 
     def _validity(self, body: Expr) -> str:
+        """That `i` is an index of every tensor of which a formula reads the entry."""
         tensors = sorted({self.variable(name) for name in entries(body)})
         return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
 
@@ -198,7 +203,9 @@ def float_literal(pattern: int, comment: str = "") -> str:
 
 def real_literal(value: Fraction) -> str:
     """A rational number with a finite decimal expansion, as every number of the YAML has one, as a real."""
-    decimals = next(number for number in count() if 10**number % value.denominator == 0)
+    decimals = 0
+    while 10**decimals % value.denominator != 0:
+        decimals += 1
     digits = str(abs(value) * 10**decimals).rjust(decimals + 1, "0")
     point = len(digits) - decimals
     whole = digits[:point]
@@ -235,11 +242,14 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
 
     Variables that it does not mention are neither bound nor given: Why3 would warn.
     """
-    if isinstance(claim.conclusion, Written):
-        return "".join(p if isinstance(p, str) else printer.atom(p) for p in claim.conclusion.parts)
-    parts = [printer.premise(part) for part in claim.premises]
-    parts.append(printer.conclusion(claim.conclusion) if parts else printer.show(claim.conclusion))
-    body = " -> ".join(parts)
+    conclusion = claim.conclusion
+    if isinstance(conclusion, Written):
+        parts = conclusion.parts
+        return "".join(part if isinstance(part, str) else printer.atom(part) for part in parts)
+    implications = [printer.premise(premise) for premise in claim.premises]
+    # Without a premise there is no arrow, next to which a conclusion would need parentheses.
+    shown = printer.conclusion(conclusion) if implications else printer.show(conclusion)
+    body = " -> ".join([*implications, shown])
     used = names_used(claim)
     formula = _quantifier(claim.variables, used)
     for name, expr in claim.witness.items():
@@ -249,6 +259,7 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
 
 
 def _quantifier(variables: tuple[tree.Name, ...], used: set[str]) -> list[str]:
+    """``forall x l m: t, n: FLOAT.t.``, neighbours of one sort together; nothing without variables."""
     bound = [variable for variable in variables if variable.id in used]
     groups = []
     for kind, group in groupby(bound, lambda variable: variable.kind):

@@ -38,12 +38,14 @@ _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
     "findings on tensors": partial(meaning.findings_claims, tensors=True),
     "integer route": partial(meaning.format_claims, about="integer route"),
 }
-_NEED_THEORIES = list(_GROUPS)[list(_GROUPS).index("constraints") :]
+_NAMES = list(_GROUPS)
+_NEED_THEORIES = _NAMES[_NAMES.index("constraints") :]
 """The groups whose claims use the theory that is written by hand for the operator, if there is one."""
 
 
 def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
     """The claims of some groups, by default of all, on an element type (its id) or on ``restrictions``."""
+    # Theories, pages, checks and mutants ask for the same claims: each group is made once.
     known: dict[str, tuple[Claim, ...]] = spec.memo.setdefault(("claims", subject), {})
     if subject == SUBJECT:
         if not known:
@@ -75,6 +77,10 @@ def unclaimed(spec: Spec) -> tuple[str, ...]:
     """The entries without claims, because no theory of tensors and dialects is written for the operator."""
     if has_written_theory(spec):
         return ()
-    findings = [f for f in spec.findings if any(part.tensors for part in f.theorems)]
-    sections = (spec.restrictions, spec.constraints, spec.dialects, spec.dialect_examples, findings)
-    return tuple(entry.id for section in sections for entry in section)
+    unclaimed_ids = []
+    for section in (spec.restrictions, spec.constraints, spec.dialects, spec.dialect_examples):
+        unclaimed_ids += [entry.id for entry in section]
+    for finding in spec.findings:
+        if any(part.tensors for part in finding.theorems):
+            unclaimed_ids.append(finding.id)
+    return tuple(unclaimed_ids)

@@ -41,7 +41,7 @@ _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
 
 class ClaimTruth(Evaluator):
-    """Evaluates claims in one element type."""
+    """Evaluates claims in one element type: beside the language, functions that claims alone have."""
 
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
         match name, arguments:
@@ -90,6 +90,7 @@ def is_evaluated(claim: Claim) -> bool:
     """Whether a claim can be evaluated: it is stated in the language alone."""
     if isinstance(claim.conclusion, Written):
         return False
+    # It says that a constraint is the one that is written in why3/, which is not evaluated.
     return not (claim.of_tensors and claim.role == "written")
 
 
@@ -128,8 +129,10 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     bound = tuple(bound_names(claim))
     key = (bound, claim.of_tensors)
     if key not in known:
-        distinct = dict.fromkeys(tuple(sample.items()) for sample in _samples(spec, etype, bound))
-        elements = [dict(items) for items in distinct]
+        distinct: dict[tuple[tuple[str, Value], ...], dict[str, Value]] = {}
+        for sample in _samples(spec, etype, bound):
+            distinct.setdefault(tuple(sample.items()), sample)
+        elements = list(distinct.values())
         if claim.of_tensors:
             known[key] = [as_tensors(spec, etype, sample) for sample in elements]
         else:
@@ -141,7 +144,6 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
 def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
     """Values for some variables; several times the same where an operand is not among them."""
     operands = spec.signature.ids
-    is_float = etype.family == "float"
 
     # All special values are affordable for two variables, not for three.
     few_operands = len(bound) <= 2 and set(bound) <= set(operands)
@@ -151,7 +153,7 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
 
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
-    nans = [encode("nan", etype), encode("-nan", etype)] if is_float else []
+    nans = [encode("nan", etype), encode("-nan", etype)] if etype.family == "float" else []
     floats: list[Value] = []
     if "F" in bound:  # an operator without conversions may lack float32
         float32 = spec.element_type("float32")
@@ -162,6 +164,7 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     for sample in sampled(etype, len(operands)):
         environment = evaluate.named(sample)
         results = [evaluate(case.result, environment) for case in cases]
+        # All that a reading may allow, but for payloads of NaNs.
         answers = tuple(dict.fromkeys((*sample, *nans, *results)))
         choices = [floats if name == "F" else answers for name in further]
 
@@ -189,24 +192,15 @@ def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
 
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some sample, or true of a wrong operator."""
+    of_restrictions = [claim for claim in claims_of(spec, SUBJECT) if is_evaluated(claim)]
+    of_elements = list(evaluated_claims(spec))
+    for etype, claim in of_elements:
+        _require_true(spec, etype, claim)
     first_type = spec.element_types[0]  # restrictions do not depend on it
-    of_restrictions = [
-        (first_type, claim) for claim in claims_of(spec, SUBJECT) if is_evaluated(claim)
-    ]
-    for etype, claim in (*evaluated_claims(spec), *of_restrictions):
-        sample = counterexample(spec, etype, claim)
-        if sample is None:
-            continue
-        # For a worked example the message names the wrong entry instead of the claim's values.
-        _refuse_example(spec, etype, claim)
-        where = _where(spec, etype, claim, sample)
-        entries = " and ".join(claim.shows)
-        raise UserError(
-            f"`{claim.id}` is false{where}: {claim.title}",
-            _place(spec, claim.shows[0]),
-            f"correct the claim of {entries}; no prover was run",
-        )
+    for claim in of_restrictions:
+        _require_true(spec, first_type, claim)
 
+    # A property that no operator could break says nothing: each names one that breaks it.
     for p in spec.properties:
         if not any(is_false_somewhere(spec, p, family) for family in p.families):
             raise UserError(
@@ -216,13 +210,29 @@ def check_claims(spec: Spec) -> None:
             )
 
 
+def _require_true(spec: Spec, etype: ElementType, claim: Claim) -> None:
+    """UserError if a claim is false for some sample."""
+    sample = counterexample(spec, etype, claim)
+    if sample is None:
+        return
+    # For a worked example the message names the wrong entry instead of the claim's values.
+    _refuse_example(spec, etype, claim)
+    where = _where(spec, etype, claim, sample)
+    entries = " and ".join(claim.shows)
+    raise UserError(
+        f"`{claim.id}` is false{where}: {claim.title}",
+        _place(spec, claim.shows[0]),
+        f"correct the claim of {entries}; no prover was run",
+    )
+
+
 def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
     """The values for which a claim is false; those of restrictions are of no use to a reader."""
     if claim.subject == SUBJECT:
         return ""
     evaluate = truth(spec, etype)
-    witness = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
-    values = {**witness, **sample}
+    values = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
+    values |= sample
     shown = [_shown(spec, etype, name, value) for name, value in values.items()]
     return f" for {', '.join(shown)}"
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import free_names, names, numbers, stated, values
-from sonnx_clip.claims.templates import Listed, expanded, templates
+from sonnx_clip.claims.nodes import free_names, number_nodes, stated, values, variable_nodes
+from sonnx_clip.claims.templates import Listed, claim_templates, expanded
 from sonnx_clip.language.tree import Call, Expr, Kind, Use, conjuncts, subtrees
 from sonnx_clip.language.types import ElementType, FloatBits
 from sonnx_clip.language.values import encode, infinity, sign_bit
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
     """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
     section = f"{about} of {etype.family}"
-    if section not in templates():
+    if section not in claim_templates():
         return
+    # A claim about a definition is made where the operator has it.
     placeholders: dict[str, Any] = {definition.id: True for definition in spec.definitions}
     layout = etype.bits
     if isinstance(layout, FloatBits):
@@ -59,11 +60,11 @@ def _parts(ids: list[str]) -> dict[str, Any]:
 
 def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and are the hand-written Clip."""
-    result = f"{spec.signature.function}({', '.join(spec.signature.ids)})"
-    results = [
-        f"({case.id} implies identical({result}, {case.result_text}))"
-        for case in spec.giving_cases(etype.family)
-    ]
+    call = f"{spec.signature.function}({', '.join(spec.signature.ids)})"
+    results = []
+    for case in spec.giving_cases(etype.family):
+        same_result = f"identical({call}, {case.result_text})"
+        results.append(f"({case.id} implies {same_result})")
     yield from expanded(
         spec,
         etype,
@@ -113,7 +114,7 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
         texts[spec.signature.second] = texts[first_operand]
         witness = {name: encode(text, etype) for name, text in texts.items()}
         if evaluate(condition, witness):
-            return numbers(texts)
+            return number_nodes(texts)
     message = f"the condition of {p.id} may be empty for {etype.family}: it holds for no example of a class"
     raise UserError(message, spec.file, "weaken the condition")
 
@@ -129,9 +130,11 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
     entries = spec.latitude if etype.family == "float" else ()
     operands = ", ".join(spec.signature.ids)
     for entry in entries:
-        predicates = [spec.reading(id_).predicate for id_ in entry.given_by]
-        answers = Listed(f"{predicate}({operands}, A)" for predicate in predicates)
-        yield from expanded(spec, etype, "latitude and readings", entry, answers=answers)
+        answers = []
+        for id_ in entry.given_by:
+            predicate = spec.reading(id_).predicate
+            answers.append(f"{predicate}({operands}, A)")
+        yield from expanded(spec, etype, "latitude and readings", entry, answers=Listed(answers))
 
     # The other way round, each reading is held against all entries at once: one of them has to accept.
     conditions: dict[str, Expr] = {}
@@ -141,7 +144,10 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
         conditions[f"accepts{i}"] = entry.accepts
         granted.append(f"group(group(_when{i}) and group(_accepts{i}))")
 
-    accepted = {id_ for entry in entries for id_ in entry.given_by}
+    accepted: set[str] = set()
+    for entry in entries:
+        accepted.update(entry.given_by)
+    latitude = Listed(entry.id for entry in entries)
     for reading in spec.readings:
         if reading.id in accepted:
             yield from expanded(
@@ -151,7 +157,7 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
                 reading,
                 **conditions,
                 granted=Listed(granted),
-                latitude=Listed(entry.id for entry in entries),
+                latitude=latitude,
             )
 
 
@@ -179,8 +185,8 @@ def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             "examples",
             example,
             entries=Listed(entries),
-            scalars=numbers(scalars),
-            **numbers(texts),
+            scalars=number_nodes(scalars),
+            **number_nodes(texts),
         )
 
 
@@ -203,14 +209,16 @@ def constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for c in spec.constraints:
         if etype.family not in c.families:
             continue
-        if c.id not in ("C1", "C2", "C3"):
+        if c.id not in ("C1", "C2", "C3"):  # those of why3/tensor.mlw
             raise UserError(
                 f"the constraint {c.id} has no hand-written counterpart",
                 "spec/clip.yaml",
                 "add it to why3/tensor.mlw and to the claims on tensors",
             )
         used = free_names(c.holds)  # the hand-written constraint has no other variables
-        tensors = names((name for name in signature.all_ids if name in used), Kind.TENSOR)
+        names_used = [name for name in signature.all_ids if name in used]
+        tensors = variable_nodes(names_used, Kind.TENSOR)
+        # What a precondition says of the operands is a premise of what it says of the result.
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []
         of_operands = [part for part in before if result not in free_names(part)]
         yield from expanded(
@@ -320,7 +328,8 @@ def _words_of_restrictions(spec: Spec) -> Iterator[Claim]:
         arguments = product(scalars, repeat=2) if word == "same_type" else single
         agree: list[str] = []
         for names_of_tensors in arguments:
-            text = f"{word}({', '.join(f'_{name}' for name in names_of_tensors)})"
+            listed_names = ", ".join(f"_{name}" for name in names_of_tensors)
+            text = f"{word}({listed_names})"
             is_true = holds(*(tensors[name] for name in names_of_tensors))
             agree.append(text if is_true else f"not {text}")
         yield from expanded(

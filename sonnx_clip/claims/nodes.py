@@ -19,12 +19,12 @@ STATED = "stated_"
 """Prefix of a constraint or restriction as the YAML states it."""
 
 
-def names(ids: Iterable[str], kind: Kind = Kind.ELEMENT) -> tuple[Name, ...]:
+def variable_nodes(ids: Iterable[str], kind: Kind = Kind.ELEMENT) -> tuple[Name, ...]:
     """Variables of one kind."""
     return tuple(Name(name, kind) for name in ids)
 
 
-def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
+def number_nodes(texts: Mapping[str, str]) -> dict[str, Expr]:
     """The numbers of a witness, by variable."""
     return {name: Number(text) for name, text in texts.items()}
 
@@ -37,19 +37,19 @@ def values(literals: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[st
 def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
     """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
     if tensors:
-        return tree.Call("clip_tensor", names(signature.ids, Kind.TENSOR), Kind.TENSOR)
-    return tree.CasesResult(signature.function, names(signature.ids), Kind.ELEMENT)
+        return tree.Call("clip_tensor", variable_nodes(signature.ids, Kind.TENSOR), Kind.TENSOR)
+    return tree.CasesResult(signature.function, variable_nodes(signature.ids), Kind.ELEMENT)
 
 
 def stated(signature: Signature, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
     """A constraint or restriction as the YAML states it, of the operands and the result."""
-    arguments = names(signature.all_ids, kind)
+    arguments = variable_nodes(signature.all_ids, kind)
     return tree.Use(f"{STATED}{entry.id}", arguments, Kind.BOOL)
 
 
 def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
     """The operands, and what else cases give in a family, each once."""
-    operands = names(spec.signature.ids)
+    operands = variable_nodes(spec.signature.ids)
     results = [case.result for case in spec.giving_cases(family)]
     return tuple(dict.fromkeys((*operands, *results)))
 
@@ -75,8 +75,10 @@ def free_names(expr: Expr) -> set[str]:
         case tree.Let(name=name, value=value, body=body):
             return free_names(value) | (free_names(body) - {name})
         case _:
-            inner = map(free_names, parts_of(expr))
-            return set[str]().union(*inner)
+            names: set[str] = set()
+            for part in parts_of(expr):
+                names |= free_names(part)
+            return names
 
 
 def names_used(claim: Claim) -> set[str]:
@@ -85,8 +87,12 @@ def names_used(claim: Claim) -> set[str]:
     used: set[str] = set()
     for part in (*claim.premises, claim.conclusion):
         used |= free_names(part)
-    of_values = [free_names(value) for name, value in claim.witness.items() if name in used]
-    return used.union(*of_values)
+    # A value uses quantified variables only, no other value: one step is enough.
+    of_values: set[str] = set()
+    for name, value in claim.witness.items():
+        if name in used:
+            of_values |= free_names(value)
+    return used | of_values
 
 
 def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import numbers, values
+from sonnx_clip.claims.nodes import number_nodes, values
 from sonnx_clip.claims.templates import Listed, expanded
 from sonnx_clip.language.convert import beyond
 from sonnx_clip.language.printing import unparse
@@ -49,7 +49,7 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             "contrasts",
             spec.reading(first),
             other=spec.reading(second),
-            contrasted_at=numbers(witness.texts()),
+            contrasted_at=number_nodes(witness.texts()),
         )
 
 
@@ -72,6 +72,7 @@ def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
     first_side, *others = sides
     for other in others:
         pair = {first_side, other}
+        # Two dialects may have one reading; what differs from the cases is claimed of each reading.
         if len(pair) == 2 and not pair & {"cases", None}:
             first, second = (reading.id for reading in spec.readings if reading.id in pair)
             yield first, second
@@ -106,6 +107,7 @@ def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) ->
     """Claims on converted bounds, and on X scaled and biased, once for all dialects that have them."""
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
+        # Between these FLOATs, strictly, truncation gives a number of the type.
         low, high = beyond(etype, spec.element_type("float32"))
         ends = values({"low": low, "high": high}, Kind.FLOAT)
         yield from expanded(spec, etype, "conversion to integers", id=converting, **ends)
@@ -204,7 +206,7 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         if isinstance(example.Y, ComputedBy):
             placeholders["by"] = example.Y.reading
             placeholders["computed"] = spec.reading(example.Y.reading)
-            placeholders |= numbers(example.Y.texts())
+            placeholders |= number_nodes(example.Y.texts())
         else:
             entries: list[str] = []
             texts: dict[str, str] = {}
@@ -214,5 +216,5 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
                 answers = f"{reading.predicate}(_X{row}, _low, _high, Y)"
                 entries.append(f"group({answers} iff identical(Y, _Y{row}))")
             placeholders["entries"] = Listed(entries)
-            placeholders |= numbers(texts)
+            placeholders |= number_nodes(texts)
         yield from expanded(spec, etype, "examples of dialects", example, **placeholders)

@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from sonnx_clip.claims.claim import Claim, Kind, Written
-from sonnx_clip.claims.nodes import answers_of_cases, free_names, numbers, replaced, result_of
+from sonnx_clip.claims.nodes import answers_of_cases, free_names, number_nodes, replaced, result_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import unparse
@@ -91,7 +91,7 @@ class Template(Part):
 
 
 @cache
-def templates() -> Mapping[str, tuple[Template, ...]]:
+def claim_templates() -> Mapping[str, tuple[Template, ...]]:
     """The templates of claims.yaml, by section."""
     text = (Path(__file__).parent / "claims.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, tuple[Template, ...]]).validate_python(yaml.safe_load(text))
@@ -132,13 +132,15 @@ class Given(dict[str, Any]):
 
     def _attribute(self, name: str) -> Any:
         """The attribute of the first entry that has one, in the family, as templates use it."""
-        value = next(
-            (getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None
-        )
+        value = None
+        for entry in self._entries:
+            if hasattr(entry, name):
+                value = getattr(entry, name)
+                break
         if isinstance(value, Mapping):
             value = value.get(self._family)
         if isinstance(value, Witness):
-            return numbers(value.texts())
+            return number_nodes(value.texts())
         return Listed(value) if isinstance(value, tuple) else value
 
     def has(self, conditions: tuple[str, ...]) -> bool:
@@ -198,7 +200,7 @@ def expanded(
     }
     placeholders = Given(family, entries, {**given, **shared})
     in_domain = section in _IN_DOMAIN
-    for template in templates()[section]:
+    for template in claim_templates()[section]:
         if placeholders.has(template.when):
             yield _claim(spec, etype, subject, template, placeholders, in_domain=in_domain)
 
@@ -221,17 +223,19 @@ def _claim(
     for text in template.premises:
         named = [placeholders.find(name) for name in re.findall(r"\b_(\w+)", text)]
         if any(value is None for value in named):
-            continue
+            continue  # a premise that the entry does not have
         if named and isinstance(named[0], tuple):
             premises += named[0]  # the name of several premises, alone in its text
         else:
             premises.append(made(text))
 
-    variables = template.every.format_map(placeholders).split()
     sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
-    conclusion = (
-        _formula(template.written, placeholders) if template.written else made(template.holds)
-    )
+    variables = []
+    for name in template.every.format_map(placeholders).split():
+        sort_of_variable = Sort.FLOAT if name == "F" else sort
+        variables.append(Name(name, sort_of_variable))
+    written = template.written
+    conclusion = _formula(written, placeholders) if written else made(template.holds)
     if in_domain and variables and etype is not None and not isinstance(conclusion, Written):
         used = free_names(conclusion).union(*map(free_names, premises))
         premises = [*domain_of_names(spec, etype.family, used), *premises]
@@ -245,7 +249,7 @@ def _claim(
         title=template.title.format_map(_Printed(placeholders)),
         conclusion=conclusion,
         premises=tuple(premises),
-        variables=tuple(Name(name, Sort.FLOAT if name == "F" else sort) for name in variables),
+        variables=tuple(variables),
         witness=placeholders[template.at] if template.at else {},
     )
 
@@ -253,7 +257,7 @@ def _claim(
 def _formula(text: str, placeholders: Given) -> Written:
     """A formula in WhyML; in braces what is given, or a number, or a number as a FLOAT."""
     parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
-    for index in range(1, len(parts), 2):
+    for index in range(1, len(parts), 2):  # what was in braces; the text between it stays
         name = str(parts[index])
         sort = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
         parts[index] = placeholders.find(name) or Number(name.removeprefix("FLOAT "), sort)
@@ -286,6 +290,7 @@ def condition(
 
 
 def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
+    """What a template may use: the variables of claims, `kinds` of expressions, functions and entries."""
     signature = spec.signature
     families = frozenset({family})
     variables = dict.fromkeys(signature.all_ids, Sort.TENSOR if tensors else Sort.ELEMENT)
@@ -350,7 +355,7 @@ def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: 
     }
     parts = []
     for values in product(*choices[quantifier]):
-        if len(set(values)) < len(values):
+        if len(set(values)) < len(values):  # `different` is about two answers
             continue
         part = body
         for variable, value in zip(variables, values, strict=True):

@@ -53,7 +53,7 @@ def explain(
 
     Another operator has options of its own: `explain max float32 --u -0 --w 0`.
     """
-    from sonnx_clip.explain.triple import explain as explain_call
+    from sonnx_clip.explain.triple import explain_triple as explain_call
     from sonnx_clip.explain.triple import explanation_text
     from sonnx_clip.prove.proofs_record import known
     from sonnx_clip.spec.operators import specification
@@ -153,7 +153,7 @@ def findings(
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
     from sonnx_clip.explain.finding_views import tell
     from sonnx_clip.explain.findings_text import as_json, as_text
-    from sonnx_clip.explain.measured_record import PATH, read_record
+    from sonnx_clip.explain.measured_record import PATH, read_measured
     from sonnx_clip.spec.operators import known_operators, part_missing, specification
 
     spec = specification(operator)
@@ -169,7 +169,7 @@ def findings(
         print(f"{PATH}: {len(record.answers)} answers, {rejected} of them rejections")
         print("to update docs/findings.md, run: sonnx-clip generate")
         return
-    record = read_record(spec)
+    record = read_measured(spec)
     known = {finding.id: finding for finding in tell(spec, record)}
     selected = [known[spec.entry("findings", id_).id] for id_ in ids or known]
     print(as_json(selected, record) if format == "json" else as_text(selected))

@@ -18,16 +18,38 @@ _WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
 def cell_of(
     type_id: str, obligations: Sequence[ObligationEvidence], *, refuted: bool = False
 ) -> Cell:
-    """A refuted entry needs a refutation and a theorem."""
-    ids = tuple(o.obligation.id for o in obligations)
-    kinds = {o.obligation.kind for o in obligations} - {"smoke"}
+    """The cell of an entry, with the worst status of its obligations.
+
+    Args:
+        type_id: the element type of the cell.
+        obligations: those that show the entry there.
+        refuted: the entry is refuted there as written; then it needs a refutation and a theorem.
+    """
+    ids = []
+    kinds = set()
+    statuses = []
+    for evidenced in obligations:
+        ids.append(evidenced.obligation.id)
+        kinds.add(evidenced.obligation.kind)
+        statuses.append(evidenced.status)
+    # A smoke test shows that the premises are not contradictory, and nothing of the entry itself.
+    kinds.discard("smoke")
     if not kinds:
         return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
-    refutes = bool({"refutation", "counterexample"} & kinds)
-    if refuted and not (refutes and "theorem" in kinds):
-        lack = "refutes it" if not refutes else "shows its repaired form"
-        return Cell(
-            type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True
-        )
-    status = min((o.status for o in obligations), key=_WORST_FIRST.index)
-    return Cell(type=type_id, status=status, finding=refuted, obligations=ids)
+
+    if refuted:
+        missing = ""
+        if not kinds & {"refutation", "counterexample"}:
+            missing = "refutes it"
+        elif "theorem" not in kinds:
+            missing = "shows its repaired form"
+        if missing:
+            return Cell(
+                type=type_id,
+                status="gap",
+                note=f"no obligation {missing}",
+                obligations=tuple(ids),
+                finding=True,
+            )
+    status = min(statuses, key=_WORST_FIRST.index)
+    return Cell(type=type_id, status=status, finding=refuted, obligations=tuple(ids))

@@ -32,6 +32,5 @@ def read_checkout() -> Checkout | None:
         answers.append(done.text.rstrip("\n"))
     commit, date, status = answers
     # A line of the status has two letters and a space before the name.
-    return Checkout(
-        commit=commit, date=date, changed=tuple(line[3:] for line in status.splitlines())
-    )
+    changed = tuple(line[3:] for line in status.splitlines())
+    return Checkout(commit=commit, date=date, changed=changed)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_BIDIRECTIONAL = "\u202a-\u202e\u2066-\u2069"
-_NONCHARACTERS = "\ufffe\uffff"
+_BIDIRECTIONAL = "\u202a-\u202e\u2066-\u2069"  # embeddings, overrides and isolates
+_NONCHARACTERS = "\ufffe\uffff"  # XML 1.0 does not allow these two either
 _CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDIRECTIONAL}{_NONCHARACTERS}]")
 
 

@@ -10,7 +10,7 @@ from sonnx_clip.evidence.rewrites import SECTION as REWRITES
 from sonnx_clip.evidence.rewrites import rewrite_entries
 from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_row
-from sonnx_clip.explain.finding_views import words_of
+from sonnx_clip.explain.finding_views import quoted_words
 from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Facts = tuple[tuple[str, str], ...]
     Vector = dict[str, Any]
-    Speaks = Callable[[str, Vector], bool]
+    Covers = Callable[[str, Vector], bool]
 
 RESULT_CONSTRAINTS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
@@ -44,13 +44,9 @@ class _Shown(NamedTuple):
     role: str
     families: Sequence[str]  # those of which it speaks
     facts: Facts = ()
-    speaks: Speaks = lambda _type, _vector: (
-        False
-    )  # whether a vector of an element type is a test of it
+    covers: Covers = lambda _type, _vector: False  # whether a vector of a type is a test of it
     refuted: Sequence[str] = ()  # families for which it is refuted as it stands
-    types: Sequence[str] | None = (
-        None  # element types of which it speaks, if not of all of the families
-    )
+    types: Sequence[str] | None = None  # element types of which it speaks; None: all of families
     once: bool = False  # whether it speaks of no element type
 
 
@@ -69,14 +65,14 @@ def entries_of(
             continue
         for entry in _listed(spec, section.name):
             shown = _shown(spec, section.name, entry)
-            touching = {
-                type_id: [v["class"] for v in of_type if shown.speaks(type_id, v)]
-                for type_id, of_type in operator.vectors.items()
-                if spec.element_type(type_id).family in shown.families
-            }
-            touched = {klass for of_type in touching.values() for klass in of_type}
-            classes = tuple(klass.id for klass in spec.classes if klass.id in touched)
+            covering = _covering(operator, shown)
+            if entry.id in RESULT_CONSTRAINTS:
+                # A report has a row for each of these, as it has for a class.
+                classes: tuple[str, ...] = (entry.id,)
+            else:
+                classes = covering.classes
             source: Source | None = getattr(entry, "source", None)
+            aliases = getattr(entry, "aliases", {})
             yield Entry(
                 id=entry.id,
                 section=section.name,
@@ -85,16 +81,39 @@ def entries_of(
                 role=shown.role,
                 requirement=(section.name, entry.id) in requirements,
                 families=tuple(shown.families),
-                aliases={str(t): alias for t, alias in getattr(entry, "aliases", {}).items()},
+                aliases={str(text): alias for text, alias in aliases.items()},
                 facts=shown.facts,
-                source=words_of(spec, source) if source else None,
+                source=quoted_words(spec, source) if source else None,
                 lines=lines_of(spec, source) if source else (),
                 cells=tuple(_cells(spec, shown, shown_by.get(entry.id, {}))),
-                classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
-                vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
+                classes=classes,
+                vectors=covering.counts,
                 theorems=tuple(t.id for t in theorems if entry.id in t.shows),
                 violated_by=_violated_by(operator, entry) if section.name == "properties" else (),
-            )  # fmt: skip
+            )
+
+
+class _Covering(NamedTuple):
+    """The vectors that cover an entry: how many of each element type, and the classes of any."""
+
+    counts: dict[str, int]
+    classes: tuple[str, ...]
+
+
+def _covering(operator: ProvedOperator, shown: _Shown) -> _Covering:
+    """The vectors that are tests of an entry; an element type without one has no count."""
+    spec = operator.spec
+    counts: dict[str, int] = {}
+    classes: set[str] = set()
+    for type_id, vectors in operator.vectors.items():
+        if spec.element_type(type_id).family not in shown.families:
+            continue
+        classes_of_type = [v["class"] for v in vectors if shown.covers(type_id, v)]
+        if classes_of_type:
+            counts[type_id] = len(classes_of_type)
+            classes.update(classes_of_type)
+    ordered = tuple(klass.id for klass in spec.classes if klass.id in classes)
+    return _Covering(counts, ordered)
 
 
 # --- The obligations of an entry, by element type -----------------------------------------------------------
@@ -106,9 +125,9 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
     """The obligations that show an entry, by element type; those about all types together."""
     by_entry: dict[str, ByType] = {}
     for evidenced in obligations:
-        subject = (
-            evidenced.obligation.subject if evidenced.obligation.subject in types else ALL_TYPES
-        )
+        subject = evidenced.obligation.subject
+        if subject not in types:
+            subject = ALL_TYPES
         for id_ in evidenced.obligation.shows:
             by_entry.setdefault(id_, {}).setdefault(subject, []).append(evidenced)
     return by_entry
@@ -118,12 +137,14 @@ def _cells(spec: Spec, shown: _Shown, by_type: ByType) -> Iterator[Cell]:
     """What is shown of an entry: for all element types at once, where there is such, then for each."""
     if ALL_TYPES in by_type or shown.once:
         yield cell_of(ALL_TYPES, by_type.get(ALL_TYPES, ()))
+    if shown.once:
+        return
     for etype in spec.element_types:
-        speaks = etype.family in shown.families and (shown.types is None or etype.id in shown.types)
-        if speaks and not shown.once:
-            yield cell_of(
-                etype.id, by_type.get(etype.id, ()), refuted=etype.family in shown.refuted
-            )
+        if etype.family not in shown.families:
+            continue
+        if shown.types is None or etype.id in shown.types:
+            obligations = by_type.get(etype.id, ())
+            yield cell_of(etype.id, obligations, refuted=etype.family in shown.refuted)
 
 
 # --- What is shown of the entries of each section -----------------------------------------------------------
@@ -136,7 +157,7 @@ def _listed(spec: Spec, section: str) -> Sequence[Any]:
 
 
 def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
-    every = tuple(family.id for family in spec.families)
+    all_families = tuple(family.id for family in spec.families)
     match section:
         case "restrictions":
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
@@ -153,23 +174,14 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
         case "cases":
             when = unparse(entry.when)
             return _Shown(
-                entry.title, f"Y = {entry.result_text} when {when}", "definition", every,
+                entry.title, f"Y = {entry.result_text} when {when}", "definition", all_families,
                 (("when", when), ("result", entry.result_text)), lambda _, v: v["case"] == entry.id,
             )  # fmt: skip
         case "properties":
-            in_coq = (("in Coq", entry.in_coq),) if entry.in_coq else ()
-            facts = (("claim", unparse(entry.claim)), *_refutation(entry), *in_coq)
-            facts += (("shows", ", ".join(entry.shows)),) if entry.shows else ()
-            return _Shown(
-                entry.title, unparse(entry.claim), "consequence", entry.families, facts,
-                _meets_premise(spec, entry), tuple(entry.refuted_for),
-            )  # fmt: skip
+            return _property(spec, entry)
         case "examples":
-            return (
-                _dialect_example(spec, entry)
-                if isinstance(entry, DialectExample)
-                else _example(spec, entry)
-            )
+            of_dialect = isinstance(entry, DialectExample)
+            return _dialect_example(spec, entry) if of_dialect else _example(spec, entry)
         case "classes":
             return _Shown(
                 _capital(entry.title), f"{_capital(entry.matters)}.", "class", entry.families,
@@ -185,7 +197,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )  # fmt: skip
         case "readings":
             return _Shown(
-                f"Reading {entry.id}", entry.title, "reading", every, _reading(spec, entry)
+                f"Reading {entry.id}", entry.title, "reading", all_families, _reading(spec, entry)
             )
         case "dialects":
             return _dialect(spec, entry)
@@ -198,42 +210,48 @@ def _capital(text: str) -> str:
 
 
 def _interpretation(entry: Any) -> Facts:
-    given = entry.interpretation
-    return () if given is None else (
-        ("our interpretation", given.ours), ("alternative", given.alternative),
-    )  # fmt: skip
+    interpretation = entry.interpretation
+    if interpretation is None:
+        return ()
+    return (
+        ("our interpretation", interpretation.ours),
+        ("alternative", interpretation.alternative),
+    )
 
 
 def _refutation(entry: Any) -> Facts:
-    refuted = [
-        (f"refuted for {family}", _witness(witness))
-        for family, witness in entry.refuted_for.items()
-    ]
-    repaired = [
-        (f"repaired for {family}", unparse(when)) for family, when in entry.repaired.items()
-    ]
-    return (*refuted, *repaired)
+    """The counterexample of each family that refutes an entry, then the repaired conditions."""
+    facts = []
+    for family, witness in entry.refuted_for.items():
+        facts.append((f"refuted for {family}", _witness(witness)))
+    for family, when in entry.repaired.items():
+        facts.append((f"repaired for {family}", unparse(when)))
+    return tuple(facts)
 
 
 def _witness(witness: Any) -> str:
     return ", ".join(f"{name} = {text}" for name, text in witness.texts().items())
 
 
+def _bracketed(tensor: str | Sequence[str]) -> str:
+    """A scalar as it is, the elements of a tensor in brackets."""
+    return tensor if isinstance(tensor, str) else f"[{', '.join(tensor)}]"
+
+
 def _example(spec: Spec, entry: Example) -> _Shown:
-    facts = [
-        (name, of if isinstance(of, str) else ", ".join(of)) for name, of in entry.values.items()
-    ]
+    facts = []
+    for name, tensor in entry.values.items():
+        facts.append((name, tensor if isinstance(tensor, str) else ", ".join(tensor)))
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
     etypes = [t for t in spec.types_of(entry.family) if t.id not in entry.not_representable_in]
-    triples = {
-        (etype.id, *(show_bits(encode(text, etype), etype) for text in given))
-        for etype in etypes if etype.width
-        for given in entry.given
-    }  # fmt: skip
-    *operands, y = (
-        of if isinstance(of, str) else f"[{', '.join(of)}]" for of in entry.values.values()
-    )
+    triples: set[tuple[str, ...]] = set()
+    for etype in etypes:
+        if etype.width:  # vectors are bit patterns, which only machine types have
+            for texts in entry.given:
+                bits = (show_bits(encode(text, etype), etype) for text in texts)
+                triples.add((etype.id, *bits))
+    *operands, y = map(_bracketed, entry.values.values())
     return _Shown(
         f"Worked example {entry.id}",
         f"{spec.signature.function}({', '.join(operands)}) = {y}",
@@ -246,25 +264,38 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     etype = spec.element_type(entry.type)
     texts = {}
     for name in spec.signature.ids:
-        operand = entry.values.get(name, "missing")
-        texts[name] = operand if isinstance(operand, str) else f"[{', '.join(operand)}]"
+        texts[name] = _bracketed(entry.values.get(name, "missing"))
     y = entry.Y
-    due = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
+    result = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else _bracketed(y)
     bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
-    triples = {
-        (etype.id, show_bits(encode(text, etype), etype), *bounds) for text, _ in entry.pairs
-    }
+    triples: set[tuple[str, ...]] = set()
+    for x, _ in entry.pairs:
+        triples.add((etype.id, show_bits(encode(x, etype), etype), *bounds))
     call = f"{spec.signature.function}({', '.join(texts.values())})"
     return _Shown(
-        f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
+        f"Worked example {entry.id}", f"{entry.dialect}: {call} = {result}",
         "example", (etype.family,),
-        (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", due)),
+        (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", result)),
         _is_one_of(triples), types=[entry.type],
     )  # fmt: skip
 
 
-def _is_one_of(triples: set[tuple[str, ...]]) -> Speaks:
+def _is_one_of(triples: set[tuple[str, ...]]) -> Covers:
+    """Whether a vector has the element type and the bit patterns of one of the triples."""
     return lambda type_id, vector: (type_id, vector["x"], vector["min"], vector["max"]) in triples
+
+
+def _property(spec: Spec, entry: Property) -> _Shown:
+    claim = unparse(entry.claim)
+    facts = [("claim", claim), *_refutation(entry)]
+    if entry.in_coq:
+        facts.append(("in Coq", entry.in_coq))
+    if entry.shows:
+        facts.append(("shows", ", ".join(entry.shows)))
+    return _Shown(
+        entry.title, claim, "consequence", entry.families, tuple(facts),
+        _meets_premise(spec, entry), tuple(entry.refuted_for),
+    )  # fmt: skip
 
 
 def _reading(spec: Spec, entry: Any) -> Facts:
@@ -273,12 +304,12 @@ def _reading(spec: Spec, entry: Any) -> Facts:
         (entry.agrees, entry.differs_at, "has the value of the cases"),
         (entry.agrees_bitwise, entry.differs_bitwise_at, "has their bits"),
     ):
-        for family in (f.id for f in spec.families):
-            where = (
-                f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
-            )
-            differs = f"; not at {_witness(witnesses[family])}" if family in regions else ""
-            facts.append((f"{how} in {family}", where + differs))
+        for family in spec.families:
+            region = "everywhere"
+            if family.id in regions:
+                condition = unparse(regions[family.id])
+                region = f"exactly where {condition}; not at {_witness(witnesses[family.id])}"
+            facts.append((f"{how} in {family.id}", region))
     facts += _interpretation(entry)
     if entry.interpretation is not None:
         facts.append(("shown by", readings_matrix.shown_by(entry.interpretation)))
@@ -290,12 +321,12 @@ def _reading(spec: Spec, entry: Any) -> Facts:
 def _dialect(spec: Spec, entry: Any) -> _Shown:
     row = dialect_row(spec, entry)
     facts = [*row.words.items()]
-    facts += [(f"{aspect.replace('_', ' ')}", source.words) for aspect, source in row.says.items()]
-    facts += [
-        (f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()
-    ]
-    taken = {spec.element_type(id_).family for id_ in entry.element_types}
-    families = tuple(family.id for family in spec.families if family.id in taken)
+    for aspect, source in row.says.items():
+        facts.append((aspect.replace("_", " "), source.words))
+    for aspect, consequence in row.unsaid.items():
+        facts.append((f"{aspect.replace('_', ' ')}, unspecified", consequence))
+    supported = {spec.element_type(id_).family for id_ in entry.element_types}
+    families = tuple(family.id for family in spec.families if family.id in supported)
     return _Shown(
         entry.title, entry.title, "dialect", families, tuple(facts), types=entry.element_types
     )
@@ -319,7 +350,7 @@ def _element_type(entry: ElementType) -> _Shown:
 # --- Properties: which vectors meet the premise, which recorded answers make the claim false ----------------
 
 
-def _meets_premise(spec: Spec, entry: Property) -> Speaks:
+def _meets_premise(spec: Spec, entry: Property) -> Covers:
     """Whether a vector meets the premise of a property: the left side of its `implies`, if it has one."""
     claim = entry.claim
     if not isinstance(claim, Connective) or claim.operator != "implies":
@@ -348,6 +379,7 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
     for name, report in operator.reports.items():
         for type_id, klass, form, deviation in report.deviations:
             etype = spec.element_type(type_id)
+            # C1 and C3 are broken by a shape or a type, which the bits of a deviation do not show.
             judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
             if not judged or etype.family not in entry.families:
                 continue

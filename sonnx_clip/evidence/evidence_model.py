@@ -54,9 +54,10 @@ SHOWN = (
 )  # fmt: skip
 """What the evidence shows, in its order: requirements, what else the file states, element types."""
 
+# A type checker accepts no Literal that is computed; evidence.schema.json is to list the sections.
 if TYPE_CHECKING:
     Section: TypeAlias = str
-else:  # the schema lists them
+else:
     Section = Literal[tuple(section.name for section in SHOWN)]
 
 CellStatus: TypeAlias = Literal[Status, "gap"]
@@ -261,23 +262,24 @@ class Evidence(Stored):
     @property
     def all_entries(self) -> tuple[Entry, ...]:
         """The entries of every operator."""
-        return (
-            *self.entries,
-            *(entry for operator in self.operators for entry in operator.entries),
-        )
+        entries = [*self.entries]
+        for operator in self.operators:
+            entries += operator.entries
+        return tuple(entries)
 
     @property
     def all_obligations(self) -> tuple[ObligationEvidence, ...]:
         """The obligations of every operator."""
-        return (
-            *self.obligations,
-            *(o for operator in self.operators for o in operator.obligations),
-        )
+        obligations = [*self.obligations]
+        for operator in self.operators:
+            obligations += operator.obligations
+        return tuple(obligations)
 
     @property
     def all_programs(self) -> dict[str, str]:
         """`programs`, and those with which other operators were proved where they differ."""
         programs = dict(self.programs)
+        # Each operator is proved by a run of its own, and the provers may have been updated between.
         for operator in self.operators:
             for name, digest in operator.programs.items():
                 if self.programs.get(name) != digest:
@@ -287,7 +289,7 @@ class Evidence(Stored):
     @property
     def all_findings(self) -> tuple[FindingView, ...]:
         """The findings about the sources of every operator."""
-        return (
-            *self.findings,
-            *(finding for operator in self.operators for finding in operator.findings),
-        )
+        findings = [*self.findings]
+        for operator in self.operators:
+            findings += operator.findings
+        return tuple(findings)

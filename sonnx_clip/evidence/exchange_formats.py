@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from itertools import chain
 from textwrap import indent
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 from xml.etree import ElementTree as ET
 
 from sonnx_clip.evidence.control_characters import remove_control_characters
@@ -17,12 +16,13 @@ from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.evidence.supply_chain import NO_DATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.evidence.evidence_model import Entry, Evidence, ObligationEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.prove.outcome import Status
+    from sonnx_clip.spec.coverage import Covered
 
     Row: TypeAlias = tuple[str | int, ...]
 
@@ -77,32 +77,55 @@ def render_matrix(evidence: Evidence, records: Records) -> str:
     runtimes = runtimes_of(records.spec, evidence.runtimes)
     shown = {entry.id: list(_rows(entry, status, runtimes)) for entry in evidence.entries}
     files = {page.id: page.file for page in records.spec.texts}
-    rows: list[Row] = [(*_SENTENCE, *_SHOWN)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow((*_SENTENCE, *_SHOWN))
+
     stated: set[str] = set()
     for sentence in records.coverage:
-        answer = sentence.answer
-        named = [name for name in answer.encoded_by if name in shown]
-        others = [n for n in (*answer.encoded_by, *answer.disputed_by) if n not in shown]
-        stated.update(named)
-        rows_of_entries = list(chain.from_iterable(shown[name] for name in named))
-        reason = sentence.reason or answer.not_encoded or ", ".join(others)
-        cells = (
-            files[sentence.source],
-            sentence.line,
-            sentence.text.removeprefix("- "),  # a spreadsheet takes it for a formula
-            f"{answer.sort}: {reason}" if reason else answer.sort,
-        )
-        rows += [(*cells, *row) for row in rows_of_entries or [("",) * len(_SHOWN)]]
-    for name, rows_of_entry in shown.items():
+        names = [name for name in sentence.answer.encoded_by if name in shown]
+        stated.update(names)
+        cells = _sentence_cells(sentence, files[sentence.source], shown.keys())
+        for name in names:
+            _write_rows(writer, cells, shown[name])
+        if not names:
+            writer.writerow((*cells, *("" for _ in _SHOWN)))
+
+    for name, rows in shown.items():
         if name not in stated:
-            rows += [("", "", "", "stated by no sentence", *row) for row in rows_of_entry]
+            _write_rows(writer, ("", "", "", "stated by no sentence"), rows)
+
     for operator in evidence.operators:
         for entry in operator.entries:
-            quoted = _quoted(entry)
-            rows += [(*quoted, *row) for row in _rows(entry, status, ())]
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+            # Runtimes are judged on the operator of the page alone.
+            _write_rows(writer, _quoted(entry), _rows(entry, status, ()))
     return out.getvalue()
+
+
+class _RowWriter(Protocol):
+    """A writer of the module csv, whose type has no name there."""
+
+    def writerow(self, row: Row, /) -> object: ...
+
+
+def _write_rows(writer: _RowWriter, sentence: Row, rows: Iterable[Row]) -> None:
+    """Write the rows of an entry, the cells of its sentence before each."""
+    for row in rows:
+        writer.writerow((*sentence, *row))
+
+
+def _sentence_cells(sentence: Covered, file: str, shown: Container[str]) -> Row:
+    """The cells of a sentence under `_SENTENCE`; its answer names the entries that have no rows."""
+    answer = sentence.answer
+    names = (*answer.encoded_by, *answer.disputed_by)
+    not_shown = [name for name in names if name not in shown]
+    reason = sentence.reason or answer.not_encoded or ", ".join(not_shown)
+    return (
+        file,
+        sentence.line,
+        sentence.text.removeprefix("- "),  # a spreadsheet takes it for a formula
+        f"{answer.sort}: {reason}" if reason else answer.sort,
+    )
 
 
 def _quoted(entry: Entry) -> Row:
@@ -117,16 +140,12 @@ def _rows(
     entry: Entry, status: Mapping[str, Status], runtimes: Sequence[RuntimeView]
 ) -> Iterator[Row]:
     """An entry's rows: a row for each obligation of each element type, one row where there is none."""
-    classes = (entry.id,) if entry.section == "classes" else entry.classes
     for cell in entry.cells:
         is_of_all = cell.type == ALL_TYPES
         vectors = sum(entry.vectors.values()) if is_of_all else entry.vectors.get(cell.type, 0)
         verdicts = []
         for runtime in runtimes:
-            distinct: dict[str, None] = {}
-            for type_id in runtime.verdicts if is_of_all else [cell.type]:
-                by_class = runtime.verdicts.get(type_id, {})
-                distinct |= {by_class[klass]: None for klass in classes if klass in by_class}
+            distinct = _distinct_verdicts(entry, cell.type, runtime)
             if distinct:
                 verdicts.append(f"{runtime.name}: {', '.join(distinct)}")
         for obligation in cell.obligations or ("",):
@@ -142,35 +161,53 @@ def _rows(
             )
 
 
+def _distinct_verdicts(entry: Entry, type_id: str, runtime: RuntimeView) -> list[str]:
+    """The verdicts of a runtime in the classes of an entry, each once, in the order of the classes."""
+    classes = (entry.id,) if entry.section == "classes" else entry.classes
+    verdicts: dict[str, None] = {}
+    for judged_type in runtime.verdicts if type_id == ALL_TYPES else [type_id]:
+        by_class = runtime.verdicts.get(judged_type, {})
+        for klass in classes:
+            if klass in by_class:
+                verdicts[by_class[klass]] = None
+    return list(verdicts)
+
+
 def render_junit(evidence: Evidence, records: Records) -> str:
     """JUnit XML: a suite for each subject, a case for each obligation, false ones (smoke tests) too.
 
     An obligation that is not proved, or by one prover only, is a failure.
     """
-    del records
-
-    def counts(some: Sequence[ObligationEvidence]) -> dict[str, str]:
-        return {
-            "tests": str(len(some)),
-            "failures": str(sum(obligation.status != "proved" for obligation in some)),
-        }
-
+    del records  # every renderer of `FORMATS` takes them
     obligations = evidence.all_obligations
-    suites = ET.Element("testsuites", {"name": evidence.tool, **counts(obligations)})
+    suites = ET.Element("testsuites", {"name": evidence.tool, **_junit_counts(obligations)})
     by_subject: dict[str, list[ObligationEvidence]] = {}
     for evidenced in obligations:
         by_subject.setdefault(evidenced.obligation.subject, []).append(evidenced)
-    for subject, some in by_subject.items():
-        suite = ET.SubElement(suites, "testsuite", {"name": subject, **counts(some)})
-        for evidenced in some:
-            o, seconds = evidenced.obligation, sum(r.cpu for r in evidenced.replies)
+    for subject, of_subject in by_subject.items():
+        attributes = {"name": subject, **_junit_counts(of_subject)}
+        suite = ET.SubElement(suites, "testsuite", attributes)
+        for evidenced in of_subject:
+            obligation = evidenced.obligation
+            seconds = sum(reply.cpu for reply in evidenced.replies)
             case = ET.SubElement(
-                suite, "testcase", classname=o.file, name=o.id, time=f"{seconds:.3f}"
+                suite,
+                "testcase",
+                classname=obligation.file,
+                name=obligation.id,
+                time=f"{seconds:.3f}",
             )
             if evidenced.status != "proved":
-                ET.SubElement(
-                    case, "failure", message=f"{evidenced.status}: {evidenced.answers}"
-                ).text = o.statement
+                message = f"{evidenced.status}: {evidenced.answers}"
+                failure = ET.SubElement(case, "failure", message=message)
+                failure.text = obligation.statement
     ET.indent(suites)
+    # ElementTree writes control characters as they are, and no reader of XML accepts them.
     text = ET.tostring(suites, encoding="unicode", xml_declaration=True)
     return remove_control_characters(text) + "\n"
+
+
+def _junit_counts(obligations: Sequence[ObligationEvidence]) -> dict[str, str]:
+    """The attributes with the numbers of a suite."""
+    failures = sum(obligation.status != "proved" for obligation in obligations)
+    return {"tests": str(len(obligations)), "failures": str(failures)}

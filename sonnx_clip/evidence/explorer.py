@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.javascript import constants_of, render_javascript, render_rewrites
+from sonnx_clip.backends.javascript import numbers_used, render_javascript, rewrites_script
 from sonnx_clip.evidence.page import packed, render_template
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.language import encode, show_bits, tree, unparse
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
-    from sonnx_clip.spec.entries import ValueClass
+    from sonnx_clip.spec.entries import Case, ValueClass
 
 
 def render_explorer(evidence: Evidence, records: Records) -> str:
@@ -65,7 +65,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
         subject=subject,
         operators={id_: member.operator for id_, member in specs.items()},
         rewrites=[rewrite.id for rewrite in rewrites],
-        meaning=render_javascript(*specs.values()) + render_rewrites(rewrites),
+        meaning=render_javascript(*specs.values()) + rewrites_script(rewrites),
         data=packed({"scopes": scopes}),
     )
 
@@ -77,7 +77,7 @@ def _by_type(
     all_obligations = list(obligations)
     by_type = {}
     for etype in spec.element_types:
-        by_type[etype.id] = _obligations(spec, all_obligations, etype.id, prefix)
+        by_type[etype.id] = _obligation_rows(spec, all_obligations, etype.id, prefix)
     return by_type
 
 
@@ -96,11 +96,12 @@ def _type_of_rewrites(etype: ElementType) -> dict[str, Any]:
     """An element type with the numbers of every operator and of every rewrite that has it."""
     texts = set(CONSTANTS[etype.family])
     for spec in operators().values():
-        if etype.id in {known.id for known in spec.element_types}:
-            texts |= {*constants_of(spec, spec.element_type(etype.id).family)}
+        for known in spec.element_types:
+            if known.id == etype.id:
+                texts.update(numbers_used(spec, known.family))
     for rewrite in known_rewrites():
         if family := _types_of(rewrite).get(etype.id):
-            texts |= {*_numbers(rewrite, family)}
+            texts.update(_numbers(rewrite, family))
     return _type_with(etype, texts)
 
 
@@ -122,13 +123,12 @@ def _rewrite(rewrite: Rewrite) -> dict[str, Any]:
 
 def _types_of(rewrite: Rewrite) -> dict[str, str]:
     """The element types in which a rewrite can be decided, with the family of each."""
-    families = [family.id for family in operators()["clip"].families]
-    return {
-        etype.id: family
-        for family in families
-        if rewrite.fits(family)
-        for etype in rewrite.element_types(family)
-    }
+    types: dict[str, str] = {}
+    for family in operators()["clip"].families:
+        if rewrite.fits(family.id):
+            for etype in rewrite.element_types(family.id):
+                types[etype.id] = family.id
+    return types
 
 
 def _numbers_of_terms(rewrite: Rewrite) -> list[str]:
@@ -137,39 +137,42 @@ def _numbers_of_terms(rewrite: Rewrite) -> list[str]:
 
 def _numbers(rewrite: Rewrite, family: str) -> list[str]:
     """The numbers of a rewrite and of its conditions in a family, as texts."""
-    conditions = [
-        rewrite.condition(of_family, strength)
-        for of_family, strength in rewrite.stated()
-        if of_family == family
-    ]
-    trees = [rewrite.before, rewrite.after, rewrite.given, *conditions]
-    return _texts_of_numbers(
-        [expr for expr in trees if expr is not None and not isinstance(expr, bool)]
-    )
+    expressions: list[tree.Expr] = [rewrite.before, rewrite.after]
+    if rewrite.given is not None:
+        expressions.append(rewrite.given)
+    for stated_family, strength in rewrite.stated():
+        condition = rewrite.condition(stated_family, strength)
+        if stated_family != family or condition is None or isinstance(condition, bool):
+            continue  # always and never have no tree
+        expressions.append(condition)
+    return _texts_of_numbers(expressions)
 
 
 def _texts_of_numbers(expressions: Iterable[tree.Expr]) -> list[str]:
-    parts = (part for expr in expressions for part in tree.subtrees(expr))
-    return sorted({part.text for part in parts if isinstance(part, tree.Number)})
+    texts = set()
+    for expr in expressions:
+        for part in tree.subtrees(expr):
+            if isinstance(part, tree.Number):
+                texts.add(part.text)
+    return sorted(texts)
 
 
 def operands_of(spec: Spec) -> list[dict[str, Any]]:
     """Of each operand its variable, its name in the fragment and on the page, and who asks for a scalar."""
-    required = {
-        name: f"{restriction.id}: {restriction.statement}"
-        for restriction in spec.restrictions
-        for name, change in restriction.broken_alone_by.items()
-        if change == "absent"
-    }
+    required = {}
+    for restriction in spec.restrictions:
+        for name, change in restriction.broken_alone_by.items():
+            if change == "absent":
+                required[name] = f"{restriction.id}: {restriction.statement}"
     return [
         {
-            "id": o.id,
-            "key": o.key,
-            "onnx": o.onnx,
-            "scalar": o.role == "scalar",
-            "required": required.get(o.id),
+            "id": operand.id,
+            "key": operand.key,
+            "onnx": operand.onnx,
+            "scalar": operand.role == "scalar",
+            "required": required.get(operand.id),
         }
-        for o in spec.signature.operands
+        for operand in spec.signature.operands
     ]
 
 
@@ -186,65 +189,65 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
         "result": spec.signature.result.id,
         "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
-        "cases": {
-            c.id: {"title": c.title, "when": unparse(c.when), "result": c.result_text}
-            for c in spec.cases
-        },
-        "classes": {c.id: _class(c) for c in spec.classes},
+        "cases": {case.id: _case(case) for case in spec.cases},
+        "classes": {klass.id: _class(klass) for klass in spec.classes},
         "latitude": {entry.id: entry.reason for entry in spec.latitude},
         "readings": {reading.id: reading.title for reading in spec.readings},
-        "dialects": {d.id: _dialect(spec, d) for d in spec.dialects},
+        "dialects": {dialect.id: _dialect(spec, dialect) for dialect in spec.dialects},
     }
 
 
 def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
-    return _type_with(etype, {*CONSTANTS[etype.family], *constants_of(spec, etype.family)})
+    return _type_with(etype, {*CONSTANTS[etype.family], *numbers_used(spec, etype.family)})
 
 
 def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
     """An element type with numbers: `family` names the form of its values, `functions` its family."""
     form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}
-    special = (
-        [_hex(pattern, etype) for pattern in special_patterns(etype)]
-        if etype.family == "float"
-        else []
-    )
-    return {
+    numbers = {}
+    for text in sorted(texts):
+        numbers[text] = text if etype.width is None else show_bits(encode(text, etype), etype)
+    data = {
         "family": "int" if etype.family == "uint" else etype.family,
         "functions": etype.family,
         "width": etype.width,
         **form,
-        "numbers": {
-            t: t if etype.width is None else show_bits(encode(t, etype), etype)
-            for t in sorted(texts)
-        },
-        **({"special": special} if special else {}),
+        "numbers": numbers,
     }
+    if etype.family == "float":
+        data["special"] = [_hex(pattern, etype) for pattern in special_patterns(etype)]
+    return data
 
 
-def _class(c: ValueClass) -> dict[str, Any]:
+def _case(case: Case) -> dict[str, str]:
+    return {"title": case.title, "when": unparse(case.when), "result": case.result_text}
+
+
+def _class(klass: ValueClass) -> dict[str, Any]:
     return {
-        "title": c.title,
-        "matters": c.matters,
-        "when": unparse(c.when),
-        "families": c.families,
-        "at": [*c.inhabited_by.texts().values()],
+        "title": klass.title,
+        "matters": klass.matters,
+        "when": unparse(klass.when),
+        "families": klass.families,
+        "at": [*klass.inhabited_by.texts().values()],
     }
 
 
-def _dialect(spec: Spec, d: Dialect) -> dict[str, Any]:
-    etypes = [spec.element_type(id_) for id_ in d.element_types]
-    missing = {
-        e.id: [_hex(value, e) for value in defaults(spec, d, e) or ()] for e in etypes if d.missing
-    }
+def _dialect(spec: Spec, dialect: Dialect) -> dict[str, Any]:
+    missing = {}
+    if dialect.missing:
+        for type_id in dialect.element_types:
+            etype = spec.element_type(type_id)
+            bounds = defaults(spec, dialect, etype) or ()
+            missing[type_id] = [_hex(bound, etype) for bound in bounds]
     return {
-        "title": d.title,
-        "types": d.element_types,
-        "bound_type": d.bound_type,
+        "title": dialect.title,
+        "types": dialect.element_types,
+        "bound_type": dialect.bound_type,
         "missing": missing or None,
-        "reading": d.reading,
-        "answers": d.answers,
-        "cast": d.unsaid.get("cast_of_no_number"),
+        "reading": dialect.reading,
+        "answers": dialect.answers,
+        "cast": dialect.unsaid.get("cast_of_no_number"),
     }
 
 
@@ -252,31 +255,31 @@ def _hex(value: Any, etype: ElementType) -> str:
     return str(value) if etype.width is None else show_bits(value, etype)
 
 
-def _obligations(
+def _obligation_rows(
     spec: Spec, obligations: Iterable[ObligationEvidence], type_id: str, prefix: str = ""
 ) -> list[list[Any]]:
     """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which.
 
     The ids of another operator begin with a prefix, which the ids of what is shown here lack.
     """
-    ids = {f"{prefix}{entry.id}" for section in (spec.cases, spec.classes) for entry in section}
+    ids = {f"{prefix}{case.id}" for case in spec.cases}
+    ids |= {f"{prefix}{klass.id}" for klass in spec.classes}
+    subject = f"{prefix}{type_id}"
     rows = []
-    for found in obligations:
-        o = found.obligation
+    for evidenced in obligations:
+        o = evidenced.obligation
         shown = [id_.removeprefix(prefix) for id_ in o.shows if id_ in ids]
-        if o.subject == f"{prefix}{type_id}" and shown:
-            rows.append([o.id, o.title, o.kind == "refinement", found.status, shown])
+        if o.subject == subject and shown:
+            rows.append([o.id, o.title, o.kind == "refinement", evidenced.status, shown])
     return rows
 
 
 def _runtime(view: RuntimeView) -> dict[str, Any]:
     """A runtime with its verdicts and first deviations, by element type and class."""
     report = view.report
-    about = (
-        f"{report.runtime_version}, policy {report.policy}, {report.machine}"
-        if report
-        else "not run"
-    )
+    about = "not run"
+    if report:
+        about = f"{report.runtime_version}, policy {report.policy}, {report.machine}"
     return {
         "name": view.name,
         "about": about,
@@ -289,9 +292,8 @@ def _runtime(view: RuntimeView) -> dict[str, Any]:
 
 def _deviations(view: RuntimeView) -> Iterator[list[str]]:
     """Element type, class, kind or latitude, the call, and its form and explanation where there are any."""
-    for d in view.deviations:
-        how = d["latitude"] or d["kind"]
-        beside = "; ".join(
-            filter(None, (d["form"] and f"model with {d['form']}", d["explanation"]))
-        )
-        yield [d["type"], d["klass"], how, d["shown"], beside]
+    for deviation in view.deviations:
+        kind = deviation["latitude"] or deviation["kind"]
+        form = deviation["form"] and f"model with {deviation['form']}"
+        notes = "; ".join(filter(None, (form, deviation["explanation"])))
+        yield [deviation["type"], deviation["klass"], kind, deviation["shown"], notes]

@@ -37,7 +37,7 @@ class Tile(NamedTuple):
     alarming: bool = False
 
 
-class Task(NamedTuple):
+class RemainingTask(NamedTuple):
     """A line of argument that was not run, and the command that runs it; none where no command does."""
 
     line: str
@@ -64,30 +64,37 @@ def assessed(evidence: Evidence, edition: str, machines: Sequence[str]) -> Itera
     yield Fact("Operators", ", ".join([evidence.operator, *proved]))
     yield Fact("Edition", edition)
     yield Fact("Version", f"{evidence.tool}, specification {evidence.spec_sha256[:12]}")
-    if checkout := evidence.checkout:
-        changed = counted(len(checkout.changed), "file")
-        state = f", {changed} differing from it" if checkout.changed else ""
+    checkout = evidence.checkout
+    if checkout:
+        state = ""
+        if checkout.changed:
+            state = f", {counted(len(checkout.changed), 'file')} differing from it"
         yield Fact("Commit", f"{checkout.commit}{state}")
+        # Of the commit, since the page has no time of its own: equal records give an equal page.
         yield Fact("Date", f"{checkout.date} (of the commit)")
     else:
         yield Fact("Commit", "not known: written outside a checkout")
-    tools = [
-        f"{name} {version}" for name, version in evidence.tools.items() if name != "sonnx-clip"
-    ]
-    yield Fact("Provers", ", ".join(tools))
+    versions = evidence.tools.items()
+    provers = [f"{name} {version}" for name, version in versions if name != "sonnx-clip"]
+    yield Fact("Provers", ", ".join(provers))
     yield Fact("Machine", ", ".join(machines) or "no runtime was judged")
 
 
 def headline(evidence: Evidence) -> str:
     """The state of the proofs of all operators, or how much is open, in one sentence."""
-    status = _statuses(evidence)
-    total, opened = status.total(), len(evidence.totals.open)
-    if unproved := status["not proved"]:
-        verb = "is" if unproved == 1 else "are"
-        return f"{unproved:,} of {total:,} obligations {verb} not proved."
-    if opened:
-        return f"{counted(opened, 'point')} {'is' if opened == 1 else 'are'} open."
-    if by_one := status["proved by one"]:
+    # Worst first: a sentence about what is proved must not hide what is not.
+    statuses = _statuses(evidence)
+    total = statuses.total()
+    not_proved = statuses["not proved"]
+    if not_proved:
+        verb = "is" if not_proved == 1 else "are"
+        return f"{not_proved:,} of {total:,} obligations {verb} not proved."
+    open_points = len(evidence.totals.open)
+    if open_points:
+        verb = "is" if open_points == 1 else "are"
+        return f"{counted(open_points, 'point')} {verb} open."
+    by_one = statuses["proved by one"]
+    if by_one:
         return f"All {total:,} obligations are proved, {by_one:,} of them by one prover only."
     return f"All {total:,} obligations are proved by two provers."
 
@@ -117,20 +124,23 @@ def _state(entry: Entry) -> str:
 
 
 def _proofs(evidence: Evidence) -> Tile:
-    status = _statuses(evidence)
+    statuses = _statuses(evidence)
     return Tile(
         "Proofs",
-        f"{status['proved']:,}",
-        f"of {status.total():,} obligations proved by two provers",
-        (f"{status['proved by one']} by one prover", f"{status['not proved']} not proved"),
-        alarming=status["not proved"] > 0,
+        f"{statuses['proved']:,}",
+        f"of {statuses.total():,} obligations proved by two provers",
+        (f"{statuses['proved by one']} by one prover", f"{statuses['not proved']} not proved"),
+        alarming=statuses["not proved"] > 0,
     )
 
 
 def _statuses(evidence: Evidence) -> Counter[str]:
     """How many obligations of all operators have each status; smoke obligations are none."""
-    goals = (o for o in evidence.all_obligations if o.obligation.kind != "smoke")
-    return Counter(o.status for o in goals)
+    statuses: Counter[str] = Counter()
+    for evidenced in evidence.all_obligations:
+        if evidenced.obligation.kind != "smoke":
+            statuses[evidenced.status] += 1
+    return statuses
 
 
 def _lines(evidence: Evidence) -> Tile:
@@ -147,27 +157,37 @@ def _lines(evidence: Evidence) -> Tile:
 
 def _runtimes(runtimes: Iterable[RuntimeView]) -> Tile:
     views = tuple(runtimes)
-    judged = [view for view in views if view.report]
-    failing = [view.name for view in judged if _fails(view)]
-    names = [view.name for view in judged if view.name not in failing]
-    details = [f"{', '.join(names)}: nothing fails"] if names else []
-    details += [f"{', '.join(failing)}: some classes fail"] if failing else []
-    return Tile("Runtimes", str(len(judged)), f"of {len(views)} judged", tuple(details))
+    passing: list[str] = []
+    failing: list[str] = []
+    for view in views:
+        if view.report:
+            names = failing if _fails(view) else passing
+            names.append(view.name)
+    judged = len(passing) + len(failing)
+    details = []
+    if passing:
+        details.append(f"{', '.join(passing)}: nothing fails")
+    if failing:
+        details.append(f"{', '.join(failing)}: some classes fail")
+    # Never alarming: what fails in a runtime of others is a result of the evidence, no gap in it.
+    return Tile("Runtimes", str(judged), f"of {len(views)} judged", tuple(details))
 
 
 def _fails(view: RuntimeView) -> bool:
-    return any(v in FAILING for of_type in view.verdicts.values() for v in of_type.values())
+    """Whether a runtime fails in any class of any element type."""
+    return any(not FAILING.isdisjoint(by_class.values()) for by_class in view.verdicts.values())
 
 
-def tasks(evidence: Evidence) -> Iterator[Task]:
+def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
     """Each line of argument that was not run, or on other files."""
     proofs = {operator.record: operator.command for operator in evidence.operators}
     for line in evidence.argument:
         if line.basis in _NOT_RUN:
-            yield Task(line.name, line.basis, _command(line, _COMMANDS | proofs))
+            yield RemainingTask(line.name, line.basis, _command(line, _COMMANDS | proofs))
 
 
 def _command(line: Argument, commands: dict[str, str]) -> str:
+    """The command that writes the record of a line; empty where no command does."""
     if line.record == "build/verdicts/":
         name = line.name.removeprefix("Runtime ")
         return f"sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.evidence.evidence_model import Entry, Evidence
+    from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec import Spec
 
 Kind: TypeAlias = Literal[
@@ -50,12 +51,17 @@ class Item:
 def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
     """All items: entries, obligations, tests, verdicts and findings, in this order."""
     ids = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.all_entries}
-    judged = _judged(spec, evidence, ids)
-    return *_entries(evidence, ids), *_obligations(evidence, ids), *judged, *_findings(evidence)
+    return (
+        *_entries(evidence, ids),
+        *_obligations(evidence, ids),
+        *_tests_and_verdicts(spec, evidence, ids),
+        *_findings(evidence),
+    )
 
 
 def _id(kind: Kind, name: str) -> str:
     """The id of an item; the name of an operator ends with two underscores, as nothing else does."""
+    # sphinx-needs accepts by default only ids of capital letters, digits and underscores.
     parts = [re.sub(r"[^A-Z0-9]+", "_", part).strip("_") for part in name.upper().split(":")]
     return f"{PREFIXES[kind]}_{'__'.join(parts)}"
 
@@ -72,65 +78,70 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
         for klass in entry.classes:
             shown_by_class.setdefault(klass, []).append(ids[entry.id])
     for entry in evidence.all_entries:
-        own, kind = ids[entry.id], _kind(entry)
+        own_id = ids[entry.id]
+        kind = _kind(entry)
         links: list[str] = []
         if kind == "class":
             shown = dict.fromkeys(shown_by_class.get(entry.id, ()))
-            links = [link for link in shown if link != own]
-        text = entry.statement
+            links = [link for link in shown if link != own_id]
+        paragraphs = [entry.statement]
         if entry.source:
-            text = "\n\n".join(filter(None, (text, f"Source: “{entry.source.quote}”")))
-        status = _status(entry)
-        yield Item(own, kind, entry.id, entry.title, text, status, tuple(links))
+            paragraphs.append(f"Source: “{entry.source.quote}”")
+        text = "\n\n".join(filter(None, paragraphs))
+        yield Item(own_id, kind, entry.id, entry.title, text, _status(entry), tuple(links))
 
 
 def _status(entry: Entry) -> str:
     """The worst status of an entry in any element type."""
     statuses = {cell.status for cell in entry.cells}
-    worst_first = ("gap", "not proved", "proved by one", "proved")
-    status = next((status for status in worst_first if status in statuses), "no obligation")
-    return f"{status} (refuted as written, proved under a condition)" if entry.refuted else status
+    worst = "no obligation"
+    for status in ("gap", "not proved", "proved by one", "proved"):
+        if status in statuses:
+            worst = status
+            break
+    return f"{worst} (refuted as written, proved under a condition)" if entry.refuted else worst
 
 
 def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     for evidenced in evidence.all_obligations:
         o = evidenced.obligation
         links = tuple(entries[name] for name in o.shows if name in entries)
-        text = "\n\n".join(
-            filter(None, (o.statement, f"{o.file}, goal {o.goal}. {evidenced.answers}."))
-        )
-        yield Item(
-            _id("obligation", o.id), "obligation", o.id, o.title, text, evidenced.status, links
-        )
+        proof = f"{o.file}, goal {o.goal}. {evidenced.answers}."
+        text = f"{o.statement}\n\n{proof}" if o.statement else proof
+        id_ = _id("obligation", o.id)
+        yield Item(id_, "obligation", o.id, o.title, text, evidenced.status, links)
 
 
-def _judged(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
+def _tests_and_verdicts(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     """The tests of each class in each element type, then each runtime's verdict on them."""
     tests: dict[tuple[str, str], str] = {}
     for entry in evidence.entries:
         if entry.section == "classes":
-            for type_, number in entry.vectors.items():
-                test = _test_of(entry, type_, number, entries[entry.id])
-                tests[type_, entry.id] = test.id
+            for type_id, number in entry.vectors.items():
+                test = _test_of(entry, type_id, number, entries[entry.id])
+                tests[type_id, entry.id] = test.id
                 yield test
     for runtime in runtimes_of(spec, evidence.runtimes):
-        report = runtime.report
-        version = report.runtime_version if report else "not run"
-        compared: dict[tuple[str, str], int] = {}
-        for of_type in report.types if report else ():
-            for klass in of_type.classes:
-                compared[of_type.type, klass.id] = klass.compared
-        for type_, verdicts in runtime.verdicts.items():
+        version = runtime.report.runtime_version if runtime.report else "not run"
+        compared = _compared_results(runtime)
+        for type_id, verdicts in runtime.verdicts.items():
             for class_id, verdict in verdicts.items():
-                name = f"{runtime.name}.{type_}.{class_id}"
-                title = f"{runtime.name} in {type_}, {class_id}"
-                results = counted(compared.get((type_, class_id), 0), "result")
+                name = f"{runtime.name}.{type_id}.{class_id}"
+                title = f"{runtime.name} in {type_id}, {class_id}"
+                results = counted(compared.get((type_id, class_id), 0), "result")
+                text = f"{version}: {results} compared."
                 # C1 and C3 have no vectors of their own.
-                shown = tests.get((type_, class_id), entries[class_id])
-                yield Item(
-                    _id("verdict", name), "verdict", name, title, f"{version}: {results} compared.",
-                    verdict, (shown,),
-                )  # fmt: skip
+                shown = tests.get((type_id, class_id), entries[class_id])
+                yield Item(_id("verdict", name), "verdict", name, title, text, verdict, (shown,))
+
+
+def _compared_results(runtime: RuntimeView) -> dict[tuple[str, str], int]:
+    """How many results of a runtime were compared, by element type and class."""
+    compared = {}
+    for of_type in runtime.report.types if runtime.report else ():
+        for klass in of_type.classes:
+            compared[of_type.type, klass.id] = klass.compared
+    return compared
 
 
 def _test_of(entry: Entry, type_: str, number: int, of_class: str) -> Item:
@@ -144,10 +155,11 @@ def _test_of(entry: Entry, type_: str, number: int, of_class: str) -> Item:
 
 def _findings(evidence: Evidence) -> Iterator[Item]:
     for finding in evidence.all_findings:
-        proved = (id_ for claim in finding.claim for id_ in claim.obligations)
-        links = tuple(dict.fromkeys(_id("obligation", id_) for id_ in proved))
+        links: dict[str, None] = {}
+        for claim in finding.claim:
+            for obligation_id in claim.obligations:
+                links[_id("obligation", obligation_id)] = None
         text = f"{finding.found}\n\nProposed: {finding.proposed}"
         status = f"{finding.kind}, {finding.severity}"
-        yield Item(
-            _id("finding", finding.id), "finding", finding.id, finding.title, text, status, links
-        )
+        id_ = _id("finding", finding.id)
+        yield Item(id_, "finding", finding.id, finding.title, text, status, tuple(links))

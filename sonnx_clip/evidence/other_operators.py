@@ -9,9 +9,9 @@ from sonnx_clip.evidence.entry_evidence import entries_of
 from sonnx_clip.evidence.evidence_model import TAKEN, Argument, OperatorEvidence
 from sonnx_clip.evidence.proved import (
     open_points,
+    operator_totals,
     proof_results,
     statements_not_reviewed,
-    totals_of,
 )
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.prove.proofs_record import RECORD, prove_command
@@ -57,7 +57,7 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={
-            "totals": totals_of(operator, results.obligations, entries, opened),
+            "totals": operator_totals(operator, results.obligations, entries, opened),
             "element_types": {etype.id: etype.family for etype in spec.element_types},
             "entries": tuple(ids.of_entry(entry) for entry in entries),
             "obligations": tuple(ids.of_obligation(o) for o in results.obligations),
@@ -90,7 +90,10 @@ def _result(operator: OperatorEvidence) -> str:
 
 
 class _Prefix:
-    """Puts the name of an operator before ids, which are unique within an operator alone."""
+    """Puts the name of an operator before ids, which are unique within an operator alone.
+
+    A method for each kind of object that has ids, own ones or of what it refers to.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -9,8 +9,6 @@ import math
 from collections import Counter
 from dataclasses import asdict
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup
@@ -67,25 +65,33 @@ class EntryGroup(NamedTuple):
 def render_page(evidence: Evidence, records: Records, digest: str) -> str:
     """The page as text; `digest` is the SHA-256 of evidence.json."""
     spec = records.spec
-    runtimes, compared = runtimes_of(spec, evidence.runtimes), dialects_of(spec, evidence.dialects)
+    runtimes = runtimes_of(spec, evidence.runtimes)
+    compared = dialects_of(spec, evidence.dialects)
+    by_section: dict[str, list[Entry]] = {section.name: [] for section in SHOWN}
+    for entry in evidence.entries:
+        by_section[entry.section].append(entry)
+    judged_classes: dict[str, None] = {}
+    for runtime in runtimes:
+        for by_class in runtime.verdicts.values():
+            judged_classes |= dict.fromkeys(by_class)
+    subjects_of = {}
+    for operator in evidence.operators:
+        subjects_of[operator.name] = _counted_subjects(operator.obligations)
     return render_template(
         "index.html.j2",
         evidence=evidence,
         runtimes=runtimes,
         digest=digest,
         data=packed(_data(evidence, records, (*runtimes, *compared))),
-        sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
+        sections=[(section, by_section[section.name]) for section in SHOWN],
         subjects=_subjects(evidence),
-        sources=Counter(operator.source for operator in records.coverage),
+        sources=Counter(sentence.source for sentence in records.coverage),
         machine_types=list(records.vectors),
-        classes=list(dict.fromkeys(c for r in runtimes for t in r.verdicts.values() for c in t)),
+        classes=list(judged_classes),
         anchors=_anchors(evidence),
         obligations={o.obligation.id: o for o in evidence.all_obligations},
         groups={operator.name: _groups(operator) for operator in evidence.operators},
-        subjects_of={
-            operator.name: _counted_subjects(operator.obligations)
-            for operator in evidence.operators
-        },
+        subjects_of=subjects_of,
         tiles=tiles(evidence, runtimes),
         tasks=tuple(tasks(evidence)),
         headline=headline(evidence),
@@ -100,7 +106,7 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
         status_sign=status_sign,
         verdict_signs=VERDICT_SIGNS,
         panels=picture.panels(spec),
-        special=picture.special_table(spec),
+        special=picture.special_values_table(spec),
         readings=matrix(spec, spec.element_type(picture.TYPE)),
         reading_signs=SIGNS,
         reading_meanings=MEANINGS,
@@ -127,6 +133,8 @@ def render_picture(spec: Spec) -> str:
     characters = 0
     for case in spec.cases:
         text = f"{case.id}: {case.title}"
+        # SVG breaks no lines and measures no text: 6.2 is the mean width of a letter at this size,
+        # and five letters are left free between two entries.
         legend.append((case.id, round(16 + 6.2 * characters), text))
         characters += len(text) + 5
     return render_template(
@@ -157,6 +165,7 @@ def _page_templates() -> Environment:
 
 
 def _without_control_characters(value: object) -> object:
+    """What a template prints in place of a value; numbers and lists are left to Jinja."""
     if isinstance(value, Markup):  # it has been escaped as HTML, and is not to be again
         return Markup(escape_control_characters(value))  # noqa: S704
     return escape_control_characters(value) if isinstance(value, str) else value
@@ -165,6 +174,7 @@ def _without_control_characters(value: object) -> object:
 def packed(data: Any) -> str:
     """JSON, compressed by gzip and written in base64, in which no text can end a script element."""
     text = json.dumps(escape_in_data(data), ensure_ascii=False, separators=(",", ":"))
+    # Without a time of its own: equal data gives an equal page, which `verify` compares.
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
@@ -181,10 +191,13 @@ def ranked(findings: Iterable[FindingView]) -> list[FindingView]:
 def status_sign(cell: Cell) -> str:
     """The sign of a cell, so that cells differ by more than colour."""
     sign = _STATUS_SIGNS[cell.status]
-    return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
+    if not cell.finding:
+        return sign
+    return "◇" if cell.status == "proved" else f"◇{sign}"
 
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
+    """How many obligations each subject has: element types first, in the order of the specification."""
     counts = _counted_subjects(evidence.obligations)
     ordered = dict.fromkeys([*evidence.element_types, *counts])
     return {subject: counts[subject] for subject in ordered if counts[subject]}
@@ -209,6 +222,7 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
     anchors = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
     anchors |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
+    # Entries of two sections may have one id: the one that comes first on the page has the anchor.
     entries = reversed(evidence.all_entries)
     return anchors | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
 
@@ -217,32 +231,50 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
 
 
 def _data(evidence: Evidence, records: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
-    sources = groupby(records.coverage, key=lambda words: words.source)
-    trusted = groupby(
-        sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where
-    )
+    # The order of the keys is that of the groups on the page.
     obligations: dict[str, list[dict[str, Any]]] = {subject: [] for subject in _subjects(evidence)}
-    for o in evidence.all_obligations:
-        obligations.setdefault(o.obligation.subject, []).append(_obligation(o))
+    for evidenced in evidence.all_obligations:
+        obligations.setdefault(evidenced.obligation.subject, []).append(_obligation(evidenced))
+
+    sources: dict[str, list[dict[str, Any]]] = {}
+    for sentence in records.coverage:
+        sources.setdefault(sentence.source, []).append(_sentence(sentence))
+
+    trusted: dict[str, list[dict[str, Any]]] = {}
+    for item in sorted(evidence.trusted, key=lambda item: item.where):
+        trusted.setdefault(item.where, []).append(asdict(item))
+
+    commands = {}
+    for prover in records.proofs.provers:
+        version = evidence.tools[prover]
+        commands[prover] = f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{version},"
+
+    anchors = _anchors(evidence).items()
     return {
-        "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
+        # page.js derives those of obligations, of which there are thousands, from their ids.
+        "anchors": {id_: anchor for id_, anchor in anchors if not anchor.startswith("o-")},
         "types": list(evidence.element_types),
-        "commands": {
-            prover: f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{evidence.tools[prover]},"
-            for prover in records.proofs.provers
-        },
+        "commands": commands,
         "entries": _entry_groups(evidence),
         "obligations": obligations,
-        "vectors": {
-            type_id: {klass: [*some] for klass, some in groupby(of_type, itemgetter("class"))}
-            for type_id, of_type in records.vectors.items()
-        },
-        "sources": {source: [_sentence(words) for words in of_source] for source, of_source in sources},
+        "vectors": _vectors_by_class(records),
+        "sources": sources,
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
-        "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
+        "trusted": trusted,
         "files": evidence.files,
         "operands": list(records.spec.signature.keys),
-    }  # fmt: skip
+    }
+
+
+def _vectors_by_class(records: Records) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The test vectors by machine type and class."""
+    vectors: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for type_id, of_type in records.vectors.items():
+        by_class: dict[str, list[dict[str, Any]]] = {}
+        for vector in of_type:
+            by_class.setdefault(vector["class"], []).append(vector)
+        vectors[type_id] = by_class
+    return vectors
 
 
 def _entry_groups(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
@@ -274,7 +306,8 @@ def _entry(entry: Entry) -> dict[str, Any]:
     """An entry without the obligations of its cells, which page.js finds by what they show."""
     document = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
     for cell in document["cells"]:
-        cell["status"] = f"{'refuted, repaired: ' * cell['finding']}{cell['status']}"
+        if cell["finding"]:
+            cell["status"] = f"refuted, repaired: {cell['status']}"
     if entry.source:
         document["source"]["readable"] = readable(entry.source.quote)
     return document

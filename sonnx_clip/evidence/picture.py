@@ -94,7 +94,7 @@ class _Plot:
         self.etype = spec.element_type(TYPE)
         self.ask = evaluator(spec, self.etype)
         margin = (high - low) / 2
-        self.least = min(low - margin, Fraction(-1))
+        self.least = min(low - margin, Fraction(-1))  # 0 has a tick on every panel
         self.greatest = high + margin
 
     def x(self, number: Fraction | str) -> float:
@@ -128,6 +128,7 @@ class _Plot:
         )
 
     def _lines(self, l: Value, m: Value) -> Iterator[Line]:
+        """A line for each run of samples with one case: within it Y is X or a bound, thus straight."""
         count = int((self.greatest - self.least) * _STEPS) + 1
         placed = []
         for step in range(count):
@@ -154,7 +155,7 @@ class _Plot:
         return self.ask.case(x, l, m).id, point
 
 
-def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
+def special_values_table(spec: Spec) -> dict[str, list[SpecialCell]]:
     """Clip of each special X between each pair of special bounds."""
     etype = spec.element_type(TYPE)
     return {x: [_special(spec, etype, x, *bounds) for bounds in SPECIAL_BOUNDS] for x in SPECIAL_X}
@@ -163,14 +164,17 @@ def special_table(spec: Spec) -> dict[str, list[SpecialCell]]:
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
     ask = evaluator(spec, etype)
     triple = tuple(encode(text, etype) for text in texts)
-    due = ask.result(*triple)
+    expected = ask.result(*triple)
+    # The special values have zeros and NaNs of both signs: each latitude accepts some of them.
     latitude: dict[str, None] = {}
     for answer in special_patterns(etype):
-        if answer != due:
-            entries = ask.latitudes(triple, answer)
-            latitude |= {entry.id: None for entry in entries if not entry.always}
+        if answer == expected:
+            continue
+        for entry in ask.latitudes(triple, answer):
+            if not entry.always:
+                latitude[entry.id] = None
     return SpecialCell(
-        shown=show(due, etype),
+        shown=show(expected, etype),
         case=ask.case(*triple).id,
         klass=ask.class_of(*triple).id,
         latitude=tuple(latitude),

@@ -55,17 +55,17 @@ def proof_results(operator: ProvedOperator) -> ProofResults:
     in_tasks = (item for item in proofs.trusted if item.kind in _OF_TASKS)
     # What the theories assume is read again, and not taken from the record.
     assumed = (*trusted(operator.generated.obligations, texts), *in_tasks)
-    new = surprises(assumed)
-    if (
-        operator.theories_root
-    ):  # the golden list is that of all theories, and these are a part of them
-        new = [line for line in new if not line.startswith("- ")]
-    unaccounted = (
-        *proofs.strays,
-        *(f"trusted base: {line}" for line in new),
-        *(f"trusted base: no reason for {t.name}" for t in assumed if not t.justification.strip()),
-    )
-    return ProofResults(obligations, proofs.outcomes_of(canaries), assumed, unaccounted)
+
+    deviations = surprises(assumed)
+    if operator.theories_root:
+        # The golden list is that of all theories, of which this operator has a part: what it lacks
+        # is nothing that is gone.
+        deviations = [line for line in deviations if not line.startswith("- ")]
+    unaccounted = [*proofs.strays]
+    unaccounted += [f"trusted base: {line}" for line in deviations]
+    unreasoned = [item for item in assumed if not item.justification.strip()]
+    unaccounted += [f"trusted base: no reason for {item.name}" for item in unreasoned]
+    return ProofResults(obligations, proofs.outcomes_of(canaries), assumed, tuple(unaccounted))
 
 
 def statements_not_reviewed(operator: ProvedOperator) -> Iterator[str]:
@@ -81,17 +81,19 @@ def open_points(
     unaccounted: Iterable[str],
 ) -> Iterator[str]:
     """A line for everything of an operator that its proofs do not show."""
-    for o in results.obligations:
-        if o.status == "not proved":
-            answers = ", ".join(f"{r.prover} {r.verdict}" for r in o.replies)
-            yield f"not proved: {o.obligation.id}: {answers or 'no prover answered'}"
+    for evidenced in results.obligations:
+        if evidenced.status == "not proved":
+            answers = ", ".join(f"{reply.prover} {reply.verdict}" for reply in evidenced.replies)
+            yield f"not proved: {evidenced.obligation.id}: {answers or 'no prover answered'}"
     for canary in results.canaries:
+        # A canary is `proved` if every prover refuted it.
         if canary.status != "proved":
             yield f"a statement planted as false (a canary) was not refuted: {canary.obligation.id}"
-    provers = set(operator.proofs.provers)
-    unasked = sum({r.prover for r in o.replies} != provers for o in results.obligations)
-    if unasked:
-        yield f"not answered by every prover: {counted(unasked, 'obligation')}"
+
+    incomplete = _incomplete(results.obligations, set(operator.proofs.provers))
+    if incomplete:
+        # Counted, not listed: where a prover was left out, these are all obligations.
+        yield f"not answered by every prover: {counted(incomplete, 'obligation')}"
     for entry in entries:
         if entry.gaps:
             yield f"no obligation shows {entry.id} in {', '.join(entry.gaps)}"
@@ -99,7 +101,13 @@ def open_points(
         yield f"unaccounted for: {line}"
 
 
-def totals_of(
+def _incomplete(obligations: Iterable[ObligationEvidence], provers: set[str]) -> int:
+    """How many obligations were not answered by every prover."""
+    answering = ({reply.prover for reply in evidenced.replies} for evidenced in obligations)
+    return sum(names != provers for names in answering)
+
+
+def operator_totals(
     operator: ProvedOperator,
     obligations: Sequence[ObligationEvidence],
     entries: Sequence[Entry],
@@ -108,17 +116,20 @@ def totals_of(
     """The counts of an operator, with what is open."""
     goals = [o for o in obligations if o.obligation.kind != "smoke"]
     smoke = [o for o in obligations if o.obligation.kind == "smoke"]
-    status = Counter(o.status for o in goals)
+    statuses = Counter(o.status for o in goals)
+    properties = [entry for entry in entries if entry.section == "properties"]
+    # Obligations that state the same share a task.
+    tasks = distinct_tasks((reply.task for reply in goal.replies) for goal in goals)
     return Totals(
         obligations=len(goals),
-        tasks=distinct_tasks((r.task for r in o.replies) for o in goals),
-        by_two=status["proved"],
-        by_one=status["proved by one"],
-        not_proved=status["not proved"],
+        tasks=tasks,
+        by_two=statuses["proved"],
+        by_one=statuses["proved by one"],
+        not_proved=statuses["not proved"],
         smoke=len(smoke),
         smoke_held=sum(o.status == "proved" for o in smoke),
-        requirements=sum(e.requirement for e in entries),
-        refuted=sum(e.refuted for e in entries if e.section == "properties"),
+        requirements=sum(entry.requirement for entry in entries),
+        refuted=sum(entry.refuted for entry in properties),
         findings=len(operator.spec.findings),
         vectors=sum(map(len, operator.vectors.values())),
         open=tuple(opened),

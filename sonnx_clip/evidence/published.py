@@ -59,6 +59,7 @@ def compare_published(
     comparison = Comparison()
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if pages.keys() & set(names):
+        # Written together, so that one which is missing was removed by someone.
         for name, text in pages.items():
             _require_equal(folder / name, text, "sonnx-clip evidence")
             comparison.agreeing.append(name)
@@ -76,6 +77,7 @@ def compare_published(
             continue
         _require_equal(folder / name, text, f"sonnx-clip evidence --format {format_}")
         comparison.agreeing.append(name)
+    # The statement comes last: it has the digests of the files above.
     if STATEMENT in names:
         _compare_statement(folder / STATEMENT, render_statement(evidence, build), comparison)
     known = {*pages, STATEMENT, *(name for name, _ in FORMATS.values())}
@@ -146,9 +148,10 @@ def _other_packages(file: Path, text: str) -> str | None:
     if not (other or absent):
         return None
     first = (other or absent)[0]
+    # The names of a file that someone else wrote: they may have control characters, and any length.
     package = printable(f"{first.get('name')} {first.get('version')}", 100)
-    where = "it lists" if other else "it does not list"
-    return f"its packages are not those installed here; {where} {package}"
+    verb = "it lists" if other else "it does not list"
+    return f"its packages are not those installed here; {verb} {package}"
 
 
 # --- The statement ------------------------------------------------------------------------------------------

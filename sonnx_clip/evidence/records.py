@@ -15,7 +15,7 @@ from sonnx_clip.backends.generate import differences, render_all, render_theorie
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.contradictions import contradictions
 from sonnx_clip.evidence.evidence_model import ReplayEvidence
-from sonnx_clip.explain.measured_record import read_record as read_measured
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
 from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c import RECORD as FRAMA_C
@@ -64,12 +64,12 @@ class ProvedOperator:
     @cached_property
     def vectors(self) -> dict[str, list[dict[str, Any]]]:
         """The test vectors of each machine type, as in generated/vectors; none where that has none."""
-        files = self.generated.files
-        paths = {
-            etype.id: f"generated/vectors/{etype.id}.json" for etype in self.spec.element_types
-        }
-        texts = {id_: files[path] for id_, path in paths.items() if path in files}
-        return {id_: json.loads(text)["vectors"] for id_, text in texts.items()}
+        vectors = {}
+        for etype in self.spec.element_types:
+            text = self.generated.files.get(f"generated/vectors/{etype.id}.json")
+            if text is not None:
+                vectors[etype.id] = json.loads(text)["vectors"]
+        return vectors
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
     generated = render_all(spec)
     if stale := differences(generated, repo_root()):
         raise UserError(stale[0], todo="run: sonnx-clip generate")
-    frama_c, coq = build / FRAMA_C, build / COQ
+    # Neither is required: not every machine has Frama-C and Coq.
+    frama_c = build / FRAMA_C
+    coq = build / COQ
     return Records(
         spec=spec,
         generated=generated,
@@ -169,18 +171,13 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
     """
     reports: dict[str, Report] = {}
     for path in sorted((build / folder).glob("*.json")):
-        again = f"run: sonnx-clip check --runtime {path.stem} --json -o {path}; or remove the file"
-        if folder == "dialects":
-            again = "run: sonnx-clip check --against onnx --build build; or remove the file"
-        elif folder == "contexts":
-            again = (
-                f"run: sonnx-clip check --runtime {path.stem} --contexts -o {path}; or remove it"
-            )
+        again = _command_of_report(path, folder)
         report = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
         if report.code_sha256 != code_digest(report.runtime):
             message = f"stale: the code of {report.runtime} has changed since it was judged"
             raise UserError(message, str(path), again)
+        # A runtime that is not installed here cannot make its record stale.
         now = installed_version(report.runtime)
         if now is not None and now != report.runtime_version:
             message = f"stale: it records {report.runtime_version}, but {now} is installed"
@@ -193,6 +190,19 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
             raise UserError(f"another file also records {name}", str(path), "remove one of them")
         reports[name] = report
     return reports
+
+
+def _command_of_report(path: Path, folder: str) -> str:
+    """What to do about a report: the command that writes it again."""
+    match folder:
+        case "dialects":
+            return "run: sonnx-clip check --against onnx --build build; or remove the file"
+        case "contexts":
+            command = f"sonnx-clip check --runtime {path.stem} --contexts -o {path}"
+            return f"run: {command}; or remove it"
+        case _:
+            command = f"sonnx-clip check --runtime {path.stem} --json -o {path}"
+            return f"run: {command}; or remove the file"
 
 
 def installed_version(runtime: str) -> str | None:
@@ -208,6 +218,7 @@ def replayed_digest() -> str:
     """SHA-256 of what a replay depends on, as the script computes it: the files one after another."""
     whole = sha256()
     for pattern in _REPLAYED:
+        # The shell sorts the names by their bytes (LC_ALL=C) and leaves out hidden files.
         for path in sorted(repo_file("").glob(pattern), key=lambda p: p.name.encode()):
             if not path.name.startswith("."):
                 whole.update(path.read_bytes())
@@ -222,12 +233,12 @@ def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
 
 
 def _read_replay(path: Path) -> ReplayEvidence:
-    lines = [
-        line.partition(": ")
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines()
-    ]
+    values = {}
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        name, _, value = line.partition(": ")
+        values[name] = value
     try:
-        return ReplayEvidence.model_validate_strings({name: value for name, _, value in lines})
+        return ReplayEvidence.model_validate_strings(values)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"])
         message = f"the record of a replay is damaged at {place}"

@@ -42,7 +42,8 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
     except ImportError:
         raise MissingLibraryError("reqif") from None
 
-    string, dated = SpecObjectAttributeType.STRING, {"last_change": NO_DATE}
+    string = SpecObjectAttributeType.STRING
+    dated = {"last_change": NO_DATE}
 
     def type_of(kind: Kind) -> ReqIFSpecObjectType:
         prefix = PREFIXES[kind]
@@ -75,25 +76,31 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
         )  # fmt: skip
 
     items = items_of(records.spec, evidence)
-    of_kind = {kind: [item for item in items if item.kind == kind] for kind in PREFIXES}
+    types = []
+    specifications = []
+    for kind in PREFIXES:
+        items_of_kind = [item for item in items if item.kind == kind]
+        if items_of_kind:
+            types.append(type_of(kind))
+            specifications.append(specification_of(kind, items_of_kind))
+    relations = []
+    for item in items:
+        for link in item.links:
+            id_ = f"{item.id}-TO-{link}"
+            relations.append(ReqIFSpecRelation(id_, "TYPE-PARENT", item.id, link, **dated))
+    string_type = ReqIFDataTypeDefinitionString(
+        "STRING", long_name="String", max_length="100000", **dated
+    )
     content = ReqIFReqIFContent(
-        data_types=[
-            ReqIFDataTypeDefinitionString(
-                "STRING", long_name="String", max_length="100000", **dated
-            )
-        ],
+        data_types=[string_type],
         spec_types=[
-            *(type_of(kind) for kind, there in of_kind.items() if there),
+            *types,
             ReqIFSpecRelationType("TYPE-PARENT", long_name="Parent", **dated),
             ReqIFSpecificationType("TYPE-SPECIFICATION", long_name="Specification", **dated),
         ],
         spec_objects=[object_of(item) for item in items],
-        spec_relations=[
-            ReqIFSpecRelation(f"{item.id}-TO-{link}", "TYPE-PARENT", item.id, link, **dated)
-            for item in items
-            for link in item.links
-        ],
-        specifications=[specification_of(kind, there) for kind, there in of_kind.items() if there],
+        spec_relations=relations,
+        specifications=specifications,
     )
     header = ReqIFReqIFHeader(
         f"sonnx-clip-{evidence.spec_sha256[:12]}", creation_time=NO_DATE, req_if_tool_id=evidence.tool,

@@ -35,7 +35,7 @@ _MARK = '<p class="mark">{}</p>\n'
 
 
 @dataclass(frozen=True)
-class Difference:
+class PageDifference:
     """A finding on the source that our page takes into account.
 
     It concerns `tags` of our page or, where no tag names it, a `part` in words; it quotes `lines` of the
@@ -48,7 +48,7 @@ class Difference:
     lines: tuple[int, ...]
 
 
-def differences(spec: Spec) -> tuple[Difference, ...]:
+def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
     """Every difference, in the order of spec/clip.page.yaml."""
     file = read_page_file(spec)
     tags = tuple(tags_of(spec, file))
@@ -68,13 +68,13 @@ def differences(spec: Spec) -> tuple[Difference, ...]:
             if words.page == SOURCE:
                 quoted.update(lines_of(spec, words))
         part = "" if concerned else about
-        differing.append(Difference(finding, part, tuple(concerned), tuple(sorted(quoted))))
+        differing.append(PageDifference(finding, part, tuple(concerned), tuple(sorted(quoted))))
     return tuple(differing)
 
 
 def review_parts(spec: Spec) -> dict[str, Any]:
     """What the template shows: the differences, our page and the source as HTML."""
-    differing = differences(spec)
+    differing = page_differences(spec)
     ours = page_text(spec).replace("\r\n", "\n")
     source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
     source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`

@@ -57,11 +57,15 @@ class RuntimeView:
     @property
     def deviations(self) -> list[dict[str, Any]]:
         """The first deviation of a kind in each class, element type and form of a model."""
-        call = {"length", "entries", "entry", "following", "form"}
-        return [
-            {"type": etype, "klass": klass, "form": form, **found.model_dump(exclude=call)}
-            for etype, klass, form, found in (self.report.deviations if self.report else ())
-        ]
+        if self.report is None:
+            return []
+        # The page shows the entry that deviates, not the call around it; `form` is below as text.
+        not_shown = {"length", "entries", "entry", "following", "form"}
+        rows = []
+        for type_id, klass, form, deviation in self.report.deviations:
+            fields = deviation.model_dump(exclude=not_shown)
+            rows.append({"type": type_id, "klass": klass, "form": form, **fields})
+        return rows
 
 
 def not_judged(view: RuntimeView) -> Iterator[str]:
@@ -70,12 +74,18 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
         yield f"{view.name} was not run"
         return
     compared = {report.type for report in view.report.types if report.compared}
-    for type_id, of_type in view.verdicts.items():
-        unjudged = {"not run", "unsupported"} if type_id in compared else {*of_type.values()}
-        missing = [klass for klass, verdict in of_type.items() if verdict in unjudged]
+    for type_id, by_class in view.verdicts.items():
+        if type_id in compared:
+            unjudged = ("not run", "unsupported")
+            missing = [klass for klass, verdict in by_class.items() if verdict in unjudged]
+        else:
+            # Whatever the verdicts are: not one answer was compared.
+            missing = list(by_class)
         if missing:
-            where = [type_id] if len(missing) == len(of_type) else [type_id, *missing]
-            yield f"{view.name} was not judged in {', '.join(where)}"
+            place = [type_id]
+            if len(missing) < len(by_class):
+                place += missing
+            yield f"{view.name} was not judged in {', '.join(place)}"
     if view.report.policy != "default":
         yield f"{view.name} was judged under the {view.report.policy} policy only"
 
@@ -95,11 +105,12 @@ def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[Runti
 
 
 def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeView:
+    """The view of a runtime, in which every class is ``not run`` that the report does not have."""
     verdicts: dict[str, dict[str, Shown]] = {}
     for etype in spec.element_types:
-        if etype.width is not None:
-            ids = [klass.id for klass in spec.classes_of(etype.family)]
-            verdicts[etype.id] = dict.fromkeys([*ids, *RESULT_CONSTRAINTS], "not run")
+        if etype.width is not None:  # runtimes compute in machine types
+            classes = [klass.id for klass in spec.classes_of(etype.family)]
+            verdicts[etype.id] = dict.fromkeys([*classes, *RESULT_CONSTRAINTS], "not run")
     for of_type in report.types if report else ():
         by_class = verdicts[of_type.type]
         for klass in of_type.classes:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from pydantic import Field
@@ -22,7 +22,7 @@ from sonnx_clip.root.stored import Excerpt, parse_record
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from securesystemslib.signer import Signer
@@ -86,14 +86,23 @@ def sbom_text(
 
     factory = LicenseFactory()
 
-    def package(name: str, distribution: metadata.Distribution) -> Component:
-        text = licence_of(distribution)
+    def package_component(name: str, distribution: metadata.Distribution) -> Component:
+        licence = licence_of(distribution)
         record = digest_of(distribution.read_text("RECORD") or "")
         return Component(
             name=name, version=distribution.version, bom_ref=name,
             purl=PackageURL("pypi", name=name, version=distribution.version),
-            licenses=[factory.make_from_string(text)] if text else None,
+            licenses=[factory.make_from_string(licence)] if licence else None,
             properties=[Property(name="sonnx-clip:sha256-of-RECORD", value=record)],
+        )  # fmt: skip
+
+    def program_component(name: str, digest: str) -> Component:
+        # Drivers of Why3 are files without a version.
+        is_program = name in versions
+        return Component(
+            name=name, version=versions.get(name), bom_ref=f"program:{name}",
+            type=ComponentType.APPLICATION if is_program else ComponentType.FILE,
+            hashes=[HashType.from_hashlib_alg("sha256", digest)],
         )  # fmt: skip
 
     installed = installed_packages()
@@ -102,24 +111,18 @@ def sbom_text(
         purl=PackageURL("pypi", name=_TOOL, version=sonnx_clip.__version__),
         licenses=[factory.make_from_string("Apache-2.0")],
     )  # fmt: skip
-    packages = {
-        name: package(name, distribution)
-        for name, (distribution, _) in installed.items()
-        if name != _TOOL
-    }
-    executables = [
-        Component(
-            name=name, version=versions.get(name), bom_ref=f"program:{name}",
-            type=ComponentType.APPLICATION if name in versions else ComponentType.FILE,
-            hashes=[HashType.from_hashlib_alg("sha256", digest)],
-        )
-        for name, digest in programs.items()
-    ]  # fmt: skip
+    packages = {}
+    for name, package in installed.items():
+        if name != _TOOL:
+            packages[name] = package_component(name, package.distribution)
+    executables = [program_component(name, digest) for name, digest in programs.items()]
+
     bom = Bom(components=[*packages.values(), *executables], serial_number=UUID(serial))
     bom.metadata.component = tool
     bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
-    for name, (_, needs) in installed.items():
-        needed = [packages[need] for need in sorted(needs & packages.keys())]
+    for name, package in installed.items():
+        # Extras of a package may be missing: only what is installed has a component.
+        needed = [packages[need] for need in sorted(package.needs & packages.keys())]
         if name == _TOOL:
             bom.register_dependency(tool, [*needed, *executables])
         else:
@@ -138,42 +141,56 @@ def licence_of(package: metadata.Distribution) -> str:
         if text and "\n" not in text and len(text) <= _LICENCE_NAME:
             return text
     prefix = "License :: OSI Approved :: "
-    classifiers = fields.get_all("Classifier") or []
-    named = [text.removeprefix(prefix) for text in map(str, classifiers) if prefix in text]
-    return named[0] if named else ""
+    for classifier in map(str, fields.get_all("Classifier") or []):
+        if prefix in classifier:
+            return classifier.removeprefix(prefix)
+    return ""
 
 
-def installed_packages() -> dict[str, tuple[metadata.Distribution, set[str]]]:
+class InstalledPackage(NamedTuple):
+    """A package that is installed, and the names of those that it needs, installed or not."""
+
+    distribution: metadata.Distribution
+    needs: set[str]
+
+
+def installed_packages() -> dict[str, InstalledPackage]:
     """What is installed of this package and of what it needs to prove, check and collect, with the needs."""
-    from packaging.requirements import Requirement
-    from packaging.utils import canonicalize_name
-
-    packages: dict[str, tuple[metadata.Distribution, set[str]]] = {}
+    packages: dict[str, InstalledPackage] = {}
     waiting = [_TOOL]
     while waiting:
         name = waiting.pop()
         with suppress(metadata.PackageNotFoundError):
-            package = metadata.distribution(name)
-            extras = _EXTRAS if name == _TOOL else ("",)
-            needs = {
-                str(canonicalize_name(requirement.name))
-                for requirement in map(Requirement, package.requires or ())
-                if requirement.marker is None
-                or any(requirement.marker.evaluate({"extra": extra}) for extra in extras)
-            }
-            packages[name] = package, needs - {name}
+            distribution = metadata.distribution(name)
+            needs = _needs(distribution, _EXTRAS if name == _TOOL else ("",))
+            # An extra that consists of other extras names the package itself.
+            packages[name] = InstalledPackage(distribution, needs - {name})
             waiting += needs - packages.keys()
     return dict(sorted(packages.items()))
 
 
+def _needs(distribution: metadata.Distribution, extras: Iterable[str]) -> set[str]:
+    """The packages that a package needs on this machine with any of the extras; an empty one is none."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    needs = set()
+    for requirement in map(Requirement, distribution.requires or ()):
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
+            needs.add(str(canonicalize_name(requirement.name)))
+    return needs
+
+
 def record_files(build: Path) -> dict[str, Path]:
     """The records and the evidence in `build` that a statement covers, by their names from there."""
-    paths = [path for pattern in COMMANDS for path in sorted(build.glob(pattern))]
-    return {
-        path.relative_to(build).as_posix(): path
-        for path in paths
-        if path.is_file() and path.name != STATEMENT and not path.name.startswith(".")
-    }
+    files = {}
+    for pattern in COMMANDS:
+        for path in sorted(build.glob(pattern)):
+            # The statement cannot have its own digest. Hidden files are those that are being written.
+            if path.is_file() and path.name != STATEMENT and not path.name.startswith("."):
+                files[path.relative_to(build).as_posix()] = path
+    return files
 
 
 def render_statement(evidence: Evidence, build: Path) -> str:
@@ -181,24 +198,29 @@ def render_statement(evidence: Evidence, build: Path) -> str:
 
     Subjects are named from `build`, materials from the repository.
     """
+    subjects = {name: digest_of_file(path) for name, path in record_files(build).items()}
     statement = {
         "_type": STATEMENT_TYPE,
-        "subject": [
-            {"name": name, "digest": {"sha256": digest_of_file(path)}}
-            for name, path in record_files(build).items()
-        ],
+        "subject": _named_digests(subjects),
         "predicateType": PREDICATE_TYPE,
         "predicate": {
             "name": "evidence",
             "command": ["make", "prove"],
-            "materials": [{"name": n, "digest": {"sha256": d}} for n, d in evidence.files.items()],
+            "materials": _named_digests(evidence.files),
             "byproducts": {"commands": COMMANDS},
             "environment": {
-                name: getattr(evidence, name) for name in ("tools", "programs", "limits")
+                "tools": evidence.tools,
+                "programs": evidence.programs,
+                "limits": evidence.limits,
             },
         },
     }
     return json.dumps(statement, indent=1, ensure_ascii=False) + "\n"
+
+
+def _named_digests(digests: Mapping[str, str]) -> list[dict[str, object]]:
+    """Files with their digests, as in-toto lists them."""
+    return [{"name": name, "digest": {"sha256": digest}} for name, digest in digests.items()]
 
 
 def sign(statement: str, key: Signer) -> str:
@@ -264,16 +286,17 @@ def verify_signed(build: Path, key: Path) -> str:
     """
     path = build / "evidence" / STATEMENT
     statement = _signed_statement(path, key)
+    # First that nothing was added: a record that nobody signed would count like the others.
     subjects = {subject.name for subject in statement.subject}
     always = {name: build / name for name in SIGNED_ALWAYS}
     for name, file in (always | record_files(build)).items():
         if name not in subjects:
             raise UserError("it is not among the signed files", str(file), _distrust(build))
-    records = {(build / file.name, file.digest.sha256) for file in statement.subject}
-    materials = {
-        (repo_root() / file.name, file.digest.sha256) for file in statement.predicate.materials
-    }
-    named = records | materials
+
+    # Then that nothing was removed or changed.
+    named = {(build / file.name, file.digest.sha256) for file in statement.subject}
+    for material in statement.predicate.materials:
+        named.add((repo_root() / material.name, material.digest.sha256))
     for file, digest in sorted(named):
         if not file.is_file():
             raise UserError("it was signed, but is missing", str(file), _distrust(build))
@@ -292,18 +315,20 @@ def _signed_statement(path: Path, key: Path) -> Statement:
     try:
         signed = parse_record(read_regular(path), SignedEnvelope)
         envelope = Envelope.from_dict(signed.model_dump(by_alias=True))
-        envelope.verify([public], 1)
+        envelope.verify([public], 1)  # one signature is enough: there is one key
     except FileNotFoundError:
         raise UserError("the signed statement is missing", str(path), todo) from None
     except Error:
         raise UserError(f"it is not signed by {key}", str(path), todo) from None
     except (OSError, ValueError) as error:
         raise UserError(f"it is not signed by {key}: {error}", str(path), todo) from None
+    # Nothing of the payload is parsed before its signature is verified.
     try:
         statement = parse_record(envelope.payload.decode(), Statement)
     except ValueError as error:
         message = f"what is signed is not a statement about the evidence: {error}"
         raise UserError(message, str(path), todo) from None
+    # The key may sign other things too, which this statement must not be taken for.
     for name, value, expected in (
         ("payloadType", signed.payload_type, PAYLOAD),
         ("_type", statement.type, STATEMENT_TYPE),

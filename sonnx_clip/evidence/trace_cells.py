@@ -11,6 +11,7 @@ from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, worst_verdi
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.evidence.evidence_model import Entry, Shown
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec.coverage import Covered
@@ -36,30 +37,30 @@ def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     """What a runtime does in all element types of an entry; None where it says nothing about the entry."""
     if entry.section == "properties":
         return _property_cell(runtime, entry)
-    by_type = {
-        type_id: verdict
-        for type_id in entry.vectors
-        if (verdict := worst_in_classes(runtime, entry.classes, (type_id,)))
-    }
+    by_type: dict[str, Shown] = {}
+    for type_id in entry.vectors:
+        verdict = worst_in_classes(runtime, entry.classes, (type_id,))
+        if verdict:
+            by_type[type_id] = verdict
     overall = worst_in_classes(runtime, entry.classes, entry.vectors)
     if overall is None:
         return None
+    # A type that was not judged makes no difference: a runtime that lacks it may fail in all others.
     judged = [verdict for verdict in by_type.values() if verdict not in _NOT_JUDGED]
     fails_everywhere = all(verdict in FAILING for verdict in judged)
+    title = _types_by_verdict(by_type)
     if overall in FAILING and not fails_everywhere:
-        return RuntimeCell("v-some", PARTIAL_SIGN, _types_by_verdict(by_type))
-    return RuntimeCell(
-        f"v-{overall.replace(' ', '-')}", VERDICT_SIGNS[overall], _types_by_verdict(by_type)
-    )
+        return RuntimeCell("v-some", PARTIAL_SIGN, title)
+    return RuntimeCell(f"v-{overall.replace(' ', '-')}", VERDICT_SIGNS[overall], title)
 
 
 def _property_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     """Whether a recorded answer violates a property, in every element type or in some."""
     prefix = f"{runtime.name}, "
-    violated = [
-        place.removeprefix(prefix) for place in entry.violated_by if place.startswith(prefix)
-    ]
+    places = [place for place in entry.violated_by if place.startswith(prefix)]
+    violated = [place.removeprefix(prefix) for place in places]
     if not violated:
+        # No recorded answer violates it, which does not show that none would: no sign, not a good one.
         return None
     title = f"violated in {', '.join(violated)}"
     if set(violated) >= set(entry.vectors):
@@ -75,13 +76,18 @@ def worst_in_classes(
     What was not run makes the whole ``not run``, unless something fails.
     """
     class_ids = list(classes)
-    verdicts: set[Shown] = set()
+    verdicts: set[Verdict] = set()
+    incomplete = False
     for type_id in types:
         by_class = runtime.verdicts.get(type_id, {})
-        verdicts.update(by_class[klass] for klass in class_ids if klass in by_class)
-    decided = [verdict for verdict in verdicts if verdict != "not run"]
-    worst_decided = worst_verdict(decided) if decided else None
-    return "not run" if "not run" in verdicts and worst_decided not in FAILING else worst_decided
+        for class_id in class_ids:
+            verdict = by_class.get(class_id)
+            if verdict == "not run":
+                incomplete = True
+            elif verdict is not None:
+                verdicts.add(verdict)
+    worst_judged = worst_verdict(verdicts) if verdicts else None
+    return "not run" if incomplete and worst_judged not in FAILING else worst_judged
 
 
 def _types_by_verdict(by_type: Mapping[str, Shown]) -> str:
@@ -109,5 +115,7 @@ class SentenceAnchors:
     def anchor(self, source: str, line: int) -> str | None:
         """The anchor of the sentence in which a line lies; None before the first one."""
         begins = self.begins.get(source, [])
-        position = bisect_right(begins, line)
+        position = bisect_right(
+            begins, line
+        )  # behind the last sentence that begins there or before
         return f"source-{source}-{begins[position - 1]}" if position else None

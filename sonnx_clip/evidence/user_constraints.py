@@ -37,20 +37,22 @@ if TYPE_CHECKING:
 Status: TypeAlias = Literal["met", "not met", "not checked"]
 
 _KEYS = ("x", "min", "max", "expected")  # of a vector of Clip
-_LENGTH = 67  # of an array: more than vector registers hold, and a rest
+_LENGTH = 67  # of an array: more than vector registers hold, and a remainder
 _NUMBERS = re.compile(r"\d+(\.\d+)+")  # of a version, as tools/setup.sh reads it: 25.0 of 25.0-beta
 _UNBUILT = "the C kernels are not built; run: make kernels"
 
 
-class Condition(NamedTuple):
+class ConstraintCheck(NamedTuple):
     """A user constraint: whether it is met here, and by what that was seen."""
 
     id: str
     status: Status
-    words: str
+    reason: str
 
 
-def conditions(build: Path, records: Records, evidence: Evidence) -> Iterator[Condition]:
+def check_constraints(
+    build: Path, records: Records, evidence: Evidence
+) -> Iterator[ConstraintCheck]:
     """Each user constraint, in the order of spec/clip.qualification.yaml; `build` has the records."""
     probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
         "UC-0010": lambda: c_kernels(records),
@@ -63,12 +65,11 @@ def conditions(build: Path, records: Records, evidence: Evidence) -> Iterator[Co
         "UC-0140": lambda: lines_run(evidence),
     }
     for constraint in load_kit().constraints:
-        status, words = (
-            probes[constraint.id]()
-            if constraint.probe
-            else ("not checked", f"for the user: {constraint.text}")
-        )
-        yield Condition(constraint.id, status, words)
+        if constraint.probe:
+            status, reason = probes[constraint.id]()
+        else:
+            status, reason = "not checked", f"for the user: {constraint.text}"
+        yield ConstraintCheck(constraint.id, status, reason)
 
 
 def c_kernels(records: Records) -> tuple[Status, str]:
@@ -87,16 +88,21 @@ def numpy_kernels(records: Records) -> tuple[Status, str]:
 def subnormals() -> tuple[Status, str]:
     """Whether NumPy and the C kernels keep the least subnormal of float32 and float64."""
     in_c = clip_in_c()
+    # A library that is loaded into the process may set the flags of the processor (FTZ and DAZ).
     for name, bits in (("float32", np.uint32), ("float64", np.uint64)):
         least = np.full(_LENGTH, 1, bits).view(name)
-        kept = (least > 0).all() and ((least + least).view(bits) == 2).all()
-        if not kept:
+        # A comparison reads a subnormal number, a sum writes one: they have flags of their own.
+        reads = (least > 0).all()
+        writes = ((least + least).view(bits) == 2).all()
+        if not (reads and writes):
             return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"
-        if in_c and not (in_c(least, np.zeros((), name), np.ones((), name)).view(bits) == 1).all():
-            return (
-                "not met",
-                f"the C kernel of {name} flushes subnormal numbers to zero in this process",
-            )
+        if in_c:
+            clipped = in_c(least, np.zeros((), name), np.ones((), name))
+            if not (clipped.view(bits) == 1).all():
+                message = (
+                    f"the C kernel of {name} flushes subnormal numbers to zero in this process"
+                )
+                return "not met", message
     if in_c is None:
         return "not checked", f"NumPy keeps subnormal numbers; {_UNBUILT}"
     return "met", "NumPy and the C kernels keep subnormal numbers in this process"
@@ -120,34 +126,36 @@ def clip_in_c() -> Clip | None:
     return in_c
 
 
-def _on_vectors(records: Records, clip: Clip, who: str) -> tuple[Status, str]:
+def _on_vectors(records: Records, clip: Clip, kernels: str) -> tuple[Status, str]:
+    """Whether kernels give the expected bits for every vector, in each place of an array."""
     count = 0
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
         for vector in records.vectors[dtype.name]:
-            x, low, high, due = (np.array(int(vector[key], 16), bits) for key in _KEYS)
+            x, low, high, expected = (np.array(int(vector[key], 16), bits) for key in _KEYS)
             entries = np.full(_LENGTH, x, bits)
             result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
-            if not (result.view(bits) == due).all():
-                return "not met", f"{who} are wrong at {dtype.name}.{vector['id']}"
+            if not (result.view(bits) == expected).all():
+                return "not met", f"{kernels} are wrong at {dtype.name}.{vector['id']}"
             count += 1
-    return "met", f"{who} are right on {count:,} vectors"
+    return "met", f"{kernels} are right on {count:,} vectors"
 
 
 def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
     """Whether the recorded versions of the tools are among those tried."""
-    tried = {
-        TOOLS[command]: known for command, known in tried_versions().items() if command in TOOLS
-    }
+    tried = {}
+    for command, known_versions in tried_versions().items():
+        if command in TOOLS:
+            tried[TOOLS[command]] = known_versions
     if not tried:
         return "not checked", "tools/setup.sh, the list of tried versions, is missing"
     used = []
     untried = []
-    for name, known in tried.items():
+    for name, known_versions in tried.items():
         version = _NUMBERS.search(versions.get(name, ""))
-        if version is not None:
+        if version is not None:  # a tool that was not used has no version in the records
             used.append(f"{name} {version[0]}")
-            if version[0] not in known:
+            if version[0] not in known_versions:
                 untried.append(used[-1])
     if untried:
         return "not met", f"not tried: {', '.join(untried)}"
@@ -161,7 +169,7 @@ def packages() -> tuple[Status, str]:
         return "not checked", "requirements.lock is missing"
     installed: dict[str, str] = {}
     for name in locked:
-        with suppress(metadata.PackageNotFoundError):
+        with suppress(metadata.PackageNotFoundError):  # extras may be left out
             installed[name] = metadata.version(name)
     differing = [f"{name} {v}" for name, v in installed.items() if v not in locked[name]]
     if differing:
@@ -190,22 +198,26 @@ def private(folders: list[Path]) -> tuple[Status, str]:
     for folder in folders:
         if not folder.is_dir():
             return "not checked", f"{folder} is missing"
-        above = folder.resolve()
-        for path in (above, *above.parents, *above.rglob("*")):
-            if who := _writers(path):
-                return "not met", f"{path} can be written by {who}"
+        # Whoever can write to a folder above can put another one in the place of this.
+        resolved = folder.resolve()
+        for path in (resolved, *resolved.parents, *resolved.rglob("*")):
+            writers = _other_writers(path)
+            if writers:
+                return "not met", f"{path} can be written by {writers}"
     return "met", "only this user and root can write there"
 
 
-def _writers(path: Path) -> str:
+def _other_writers(path: Path) -> str:
     """Other users who can write to a file, or replace files in a folder; empty if there are none."""
     status = path.lstat()
     if status.st_uid not in (os.geteuid(), 0):
         return f"its owner, user {status.st_uid}"
-    if stat.S_ISLNK(status.st_mode) or (
-        stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-    ):
-        return ""  # in a sticky folder only the owner of a file replaces it
+    # The mode of a link says nothing: whether it can be replaced is up to its folder.
+    if stat.S_ISLNK(status.st_mode):
+        return ""
+    # In a sticky folder, such as /tmp, only the owner of a file replaces it.
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+        return ""
     if status.st_mode & stat.S_IWOTH:
         return "everybody"
     return f"group {status.st_gid}" if status.st_mode & stat.S_IWGRP else ""

@@ -14,7 +14,7 @@ from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.evidence.published import compare_published, published_checkout
 from sonnx_clip.evidence.records import installed_version, read_records
-from sonnx_clip.evidence.user_constraints import conditions
+from sonnx_clip.evidence.user_constraints import check_constraints
 from sonnx_clip.evidence.write_evidence import render
 from sonnx_clip.oracle.evaluated import oracle_of
 from sonnx_clip.prove.proofs_record import RECORD, prove_command, results_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import ProvedOperator, Records
     from sonnx_clip.prove.outcome import Reply
+    from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.tasks import PrintedTasks
     from sonnx_clip.spec import Spec
 
@@ -78,12 +79,14 @@ def verify(
     `replay` is the part that is repeated, 0 to 1, drawn by `seed`; `say` is called with what is being done.
     Yields what was confirmed and what was not; UserError for the first statement that is not so.
     """
+    # All work comes before the first line of the result: whatever is wrong, no line says `confirmed`.
     say("reading the records, rendering every file")
     records = read_records(build, spec, others)
     _refuse_stale(records)
     checkout = published_checkout(build)
     evidence, pages = render(records, checkout)
     published = compare_published(build, records, evidence, pages)
+    # Drawn anew each time, since whoever wrote the records must not know which answers are repeated.
     seed = secrets.randbelow(10**6) if seed is None else seed
     repeated = [
         _repeat_proofs(build, records, replay, seed, say),
@@ -95,13 +98,15 @@ def verify(
     if checkout:
         yield f"  its commit, as it states: {printable(checkout.commit)} of {printable(checkout.date)}"
     differing = _differing_of_operators(records)
-    if same := [name for name in records.proofs.programs if name not in differing]:
+    same = [name for name in records.proofs.programs if name not in differing]
+    if same:
         yield f"  programs: {listed(same)} of this machine are those of the record"
     yield f"  sample (--seed {seed}): {', '.join(repeated)}"
     yield "taken from records, not repeated (except the sample)"
     yield from _lines(evidence, "taken from records, not repeated")
     for basis in ("stale", "not run"):
-        if names := [line.name for line in evidence.argument if line.basis == basis]:
+        names = [line.name for line in evidence.argument if line.basis == basis]
+        if names:
             yield f"{basis}: {', '.join(names)}"
     if published.not_compared:
         yield f"not compared in {build / 'evidence'}"
@@ -112,8 +117,8 @@ def verify(
     for name, difference in differing.items():
         yield f"  {printable(name)}: {difference}"
     yield "user constraints, in this process and on this machine (docs/qualification/user-constraints.md)"
-    for condition in conditions(build, records, evidence):
-        yield f"  {condition.id} {condition.status}: {condition.words}"
+    for check in check_constraints(build, records, evidence):
+        yield f"  {check.id} {check.status}: {check.reason}"
 
 
 def _refuse_stale(records: Records) -> None:
@@ -129,8 +134,8 @@ def _repeat_proofs(
     """Repeat a sample of the answers about every operator; returns how many that are."""
     answers: list[Answered] = []
     for operator in records.proved_operators:
-        answers += answers_of(operator)
-    chosen = sample(answers, part, seed)
+        answers += recorded_answers(operator)
+    chosen = random_part(answers, part, seed)
     size = f"{len(chosen)} of {len(answers)} answers of provers"
     say(f"repeating {size}")
     for operator in records.proved_operators:
@@ -151,12 +156,10 @@ def _repeat_calls(
                 deviations.append(Recorded(name, type_id, klass, deviation))
     # A record may name any file or program as its runtime: only packages that are known by name are called.
     called = {name for name in records.reports if name in OURS or installed_version(name)}
-    repeatable = [
-        recorded
-        for recorded in deviations
-        if recorded.runtime in called and recorded.found.got is not None
-    ]
-    chosen = sample(repeatable, part, seed)
+    # Without a result, as after a crash, there is nothing that a repetition could be equal to.
+    with_result = (recorded for recorded in deviations if recorded.found.got is not None)
+    repeatable = [recorded for recorded in with_result if recorded.runtime in called]
+    chosen = random_part(repeatable, part, seed)
     say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
     operator = Operator(records.spec, oracle_of(records.spec))
     for recorded in chosen:
@@ -194,17 +197,17 @@ def differing_programs(recorded: Mapping[str, str]) -> dict[str, str]:
     return differences
 
 
-def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
+def random_part(items: Sequence[_T], part: float, seed: int) -> list[_T]:
     """A part of a list, drawn by the seed, in the order of the list; at least one if the part is not 0."""
     size = 0
     if part > 0:
-        wanted = max(1, round(len(every) * part))
-        size = min(len(every), wanted)
-    drawn = random.Random(seed).sample(range(len(every)), size)  # noqa: S311 - no secret
-    return [every[index] for index in sorted(drawn)]
+        wanted = max(1, round(len(items) * part))
+        size = min(len(items), wanted)
+    drawn = random.Random(seed).sample(range(len(items)), size)  # noqa: S311 - no secret
+    return [items[index] for index in sorted(drawn)]
 
 
-def answers_of(operator: ProvedOperator) -> Iterator[Answered]:
+def recorded_answers(operator: ProvedOperator) -> Iterator[Answered]:
     """Every recorded answer about the obligations of an operator."""
     for outcome in operator.proofs.outcomes_of(operator.generated.obligations):
         for reply in outcome.replies:
@@ -216,67 +219,91 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
 
     `asked` are answers about the obligations of the operator.
     """
-    folder_of_results, root = results_of(operator.spec, build)
-    provers = {prover.name: prover for prover in find_provers()}
-    why3 = configure(folder_of_results, root=root)
-    listed = trusted(operator.generated.obligations, why3.texts)
-    known = {(item.kind, item.name, item.statement) for item in operator.proofs.trusted}
-    printed: dict[tuple[str, str], PrintedTasks] = {}
+    folder_of_results, _ = results_of(operator.spec, build)
+    with tempfile.TemporaryDirectory() as folder, Running() as running:
+        repetition = _Repetition(build, operator, Path(folder), running)
+        for _, obligation, reply in asked:
+            problem = repetition.problem(obligation, reply)
+            if problem:
+                todo = f"run: {prove_command(operator.spec)}"
+                raise UserError(problem, str(folder_of_results / RECORD), todo)
 
-    def problem(o: Obligation, reply: Reply, folder: Path, running: Running) -> str | None:
-        prover = provers[reply.prover]
+
+class _Repetition:
+    """Puts recorded questions to the provers again; tasks are printed from the theories once a file."""
+
+    def __init__(
+        self, build: Path, operator: ProvedOperator, folder: Path, running: Running
+    ) -> None:
+        folder_of_results, root = results_of(operator.spec, build)
+        self.folder = folder
+        self.running = running
+        self.provers = {prover.name: prover for prover in find_provers()}
+        self.why3 = configure(folder_of_results, root=root)
+        self.axioms = trusted(operator.generated.obligations, self.why3.texts)
+        self.known = {(item.kind, item.name, item.statement) for item in operator.proofs.trusted}
+        self._printed: dict[tuple[str, str], PrintedTasks] = {}
+
+    def problem(self, o: Obligation, reply: Reply) -> str | None:
+        """Why an answer does not hold; None if it does.
+
+        The task comes before the answer: an answer to another question, or one under an assumption that
+        nobody has listed, need not be repeated.
+        """
+        prover = self.provers[reply.prover]
         if prover.version != reply.version:
             return f"{reply.prover} {reply.version} answered, but {prover.version} is installed"
 
-        key = (o.file, prover.name)  # the tasks of a file are printed at once
-        if key not in printed:
-            printed[key] = print_tasks(why3, prover, (o.file,), running)[o.file]
-        tasks = printed[key]
-        assumed = of_tasks(tasks.account.said, listed)
-        unlisted = [item for item in assumed if (item.kind, item.name, item.statement) not in known]
-        if unlisted:
-            first = unlisted[0]
-            return f"the tasks of {o.file} assume {first.kind} {first.name}, which is not listed"
+        tasks = self._tasks(o.file, prover)
+        for item in of_tasks(tasks.account.said, self.axioms):
+            if (item.kind, item.name, item.statement) not in self.known:
+                return f"the tasks of {o.file} assume {item.kind} {item.name}, which is not listed"
 
         goal = (o.theory, o.goal)
         task = tasks.tasks.get(goal)
         if task is None or task.digest != reply.task:
             return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories have another"
-        if refused := tasks.account.refused.get(goal):
+        refused = tasks.account.refused.get(goal)
+        if refused:
             return f"the task of {o.id} in {o.file} is not accounted for: {refused}"
 
-        again = ask(prover, task.text, reply.task, limits_of(o, prover), folder, running).verdict
-        alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
-        if again == reply.verdict or {again, reply.verdict} <= alike:
+        limits = limits_of(o, prover)
+        answer = ask(prover, task.text, reply.task, limits, self.folder, self.running)
+        if _same_verdict(o, reply.verdict, answer.verdict):
             return None
-        return (
-            f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
-        )
+        recorded = f"{reply.prover} is recorded as {reply.verdict}"
+        return f"{o.id}: {recorded}, but a repetition gives {answer.verdict}"
 
-    with tempfile.TemporaryDirectory() as folder, Running() as running:
-        for _, obligation, reply in asked:
-            message = problem(obligation, reply, Path(folder), running)
-            if message:
-                todo = f"run: {prove_command(operator.spec)}"
-                raise UserError(message, str(folder_of_results / RECORD), todo)
+    def _tasks(self, file: str, prover: Prover) -> PrintedTasks:
+        """The tasks of a theory for a prover."""
+        key = (file, prover.name)
+        if key not in self._printed:
+            self._printed[key] = print_tasks(self.why3, prover, (file,), self.running)[file]
+        return self._printed[key]
+
+
+def _same_verdict(o: Obligation, recorded: str, repeated: str) -> bool:
+    """Whether two verdicts mean the same for an obligation."""
+    interchangeable = set(_NO_ANSWER)
+    if o.kind == "smoke":
+        # The goal is false: any answer but a proof shows that the premises are not contradictory.
+        interchangeable.add("countermodel")
+    return recorded == repeated or {recorded, repeated} <= interchangeable
 
 
 def repeat_deviation(build: Path, recorded: Recorded, operator: Operator) -> None:
     """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
-    where = f"{recorded.type}, {recorded.klass}"
+    place = f"{recorded.type}, {recorded.klass}"
     path = str(build / "verdicts" / f"{recorded.runtime}.json")
     todo = f"run: sonnx-clip check --runtime {recorded.runtime} --again"
+    options = CheckOptions(recorded.runtime, of=operator)
     try:
-        (again,) = shortest(
-            [recorded.found], CheckOptions(recorded.runtime, of=operator), recorded.type
-        )
+        (repeated,) = shortest([recorded.found], options, recorded.type)
     except (KeyError, ValueError) as error:
-        raise UserError(
-            f"{where}: its operands or layout cannot be read: {error}", path, todo
-        ) from None
-    if isinstance(again, str):
-        raise UserError(
-            f"{where}: {recorded.found.got} is recorded, a repetition gives {again[:160]}",
-            path,
-            todo,
-        )
+        message = f"{place}: its operands or layout cannot be read: {error}"
+        raise UserError(message, path, todo) from None
+    # A text is the outcome of a call that did not deviate as recorded.
+    if isinstance(repeated, str):
+        answer = repeated[:160]  # it may be a message of the runtime, which has any length
+        message = f"{place}: {recorded.found.got} is recorded, a repetition gives {answer}"
+        raise UserError(message, path, todo)

@@ -20,10 +20,9 @@ def witness_inputs(spec: Spec, others: Iterable[Spec] = ()) -> dict[str, list[st
 
     The ids of findings of the `others` begin with the name of their operator, as they do on the page.
     """
-    inputs = {
-        finding.id: [_fragment(spec, witness) for witness in finding.witnesses]
-        for finding in spec.findings
-    }
+    inputs = {}
+    for finding in spec.findings:
+        inputs[finding.id] = [_fragment(spec, witness) for witness in finding.witnesses]
     for other in others:
         name = other.signature.function
         for finding in other.findings:
@@ -35,11 +34,13 @@ def witness_inputs(spec: Spec, others: Iterable[Spec] = ()) -> dict[str, list[st
 def _fragment(spec: Spec, witness: FindingWitness, operator: str = "") -> str:
     if isinstance(witness, Stands):
         return ""
-    etype, texts = spec.element_type(witness.type), witness.texts()
+    etype = spec.element_type(witness.type)
+    texts = witness.texts()
     parts = [("operator", operator)] if operator else []
     parts.append(("type", etype.id))
     for operand in spec.signature.operands:
         text = texts.get(operand.id, "")
+        # The bits of machine types: they name a NaN exactly.
         if text and etype.width is not None:
             text = show_bits(encode(text, etype), etype)
         parts.append((operand.key, text))

@@ -53,20 +53,20 @@ class EvidenceSummary:
     def line(self) -> str:
         """Where it is, and the counts."""
         t = self.evidence.totals
-        shown = f"{t.by_two} proved by two provers, {t.by_one} by one, {t.not_proved} not proved"
-        parts = [
-            f"{t.obligations} obligations in {t.tasks} different tasks: {shown}",
+        proved = f"{t.by_two} proved by two provers, {t.by_one} by one, {t.not_proved} not proved"
+        counts = [
+            f"{t.obligations} obligations in {t.tasks} different tasks: {proved}",
             f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held",
             counted(t.findings, "finding"),
             counted(t.refuted, "refuted conclusion"),
         ]
         if t.open:
-            parts.append(f"{len(t.open)} open, first: {t.open[0]}")
-        if not_run := [
-            line.name for line in self.evidence.argument if line.basis in ("not run", "stale")
-        ]:
-            parts.append(f"not run or stale: {', '.join(not_run)}")
-        return f"{self.page}: {'; '.join(parts)}"
+            counts.append(f"{len(t.open)} open, first: {t.open[0]}")
+        argument = self.evidence.argument
+        not_run = [line.name for line in argument if line.basis in ("not run", "stale")]
+        if not_run:
+            counts.append(f"not run or stale: {', '.join(not_run)}")
+        return f"{self.page}: {'; '.join(counts)}"
 
 
 def render(records: Records, checkout: Checkout | None = None) -> tuple[Evidence, dict[str, str]]:
@@ -100,6 +100,7 @@ def write_evidence(
     signer = private_key(key) if key else None  # before anything is written
     page = build / "evidence" / PAGE
     writes_page = "page" in formats and output.absolute() == page.parent.absolute()
+    # A signed statement names the page in any case, and `verify` would miss it later.
     if signer and not (writes_page or page.is_file()):
         raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
     records = read_records(build, spec, others)
@@ -108,14 +109,19 @@ def write_evidence(
         evidence, written = render(records, checkout)
     else:
         evidence, written = gather(records, checkout), {}
-    written |= {name: render_one(evidence, records) for format_, (name, render_one) in FORMATS.items()
-                if format_ in formats}  # fmt: skip
-    for left in (
-        left for name in written for left in output.glob(f".{name}.*")
-    ):  # by a run that was killed
-        left.unlink(missing_ok=True)
+    for format_, (name, render_one) in FORMATS.items():
+        if format_ in formats:
+            written[name] = render_one(evidence, records)
+    _remove_partial_files(output, written)
     write_together({output / name: text for name, text in written.items()})
     if "in-toto" in formats:  # it has the digests of the others
         statement = render_statement(evidence, build)
         write_whole(output / STATEMENT, sign(statement, signer) if signer else statement)
     return EvidenceSummary(output / (PAGE if PAGE in written else ""), evidence)
+
+
+def _remove_partial_files(output: Path, names: Iterable[str]) -> None:
+    """Remove what a run that was killed has left of these files."""
+    for name in names:
+        for partial in output.glob(f".{name}.*"):
+            partial.unlink(missing_ok=True)

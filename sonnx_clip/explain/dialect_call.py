@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sonnx_clip.explain.triple import WrittenNumber, encoded, written
+from sonnx_clip.explain.triple import WrittenNumber, encoded_options, written_number
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import DialectError, UserError
@@ -68,7 +68,7 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         "bias": float_type,
     }
     texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
-    values = encoded({name: (text, types[name]) for name, text in texts.items()})
+    values = encoded_options({name: (text, types[name]) for name, text in texts.items()})
 
     operands: dict[str, Any] = {}  # NumPy scalars, or Fractions of `real`
     for name, value in values.items():
@@ -77,45 +77,58 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         else:
             operands[name] = from_bits(value, types[name].id)[()]
     try:
-        result, triple, other_x = _called(oracle, operands, etype, dialect.ranks.least)
+        # X has one entry in the least rank that the dialect takes: the rank does not matter.
+        call = _called(oracle, operands, etype, dialect.ranks.least)
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
 
-    allowed, any_nan = _allowed(spec, etype, dialect, triple, other_x)
+    triple = call.triple
+    allowed, any_nan = _allowed(spec, etype, dialect, call)
+    own_result = evaluator(spec, etype).result(*triple)
     return Applied(
         dialect=id_,
         title=dialect.title,
         type=type_id,
-        x=written(values["x"], etype),
-        given={name: written(values[name], types[name]) for name in _NAMES if name in values},
-        bounds=(written(triple[1], etype), written(triple[2], etype)),
-        result=written(result, etype),
-        allowed=tuple(written(number, etype) for number in allowed),
+        x=written_number(values["x"], etype),
+        given={
+            name: written_number(values[name], types[name]) for name in _NAMES if name in values
+        },
+        bounds=(written_number(triple[1], etype), written_number(triple[2], etype)),
+        result=written_number(call.result, etype),
+        allowed=tuple(written_number(number, etype) for number in allowed),
         any_nan=any_nan,
-        sonnx=written(evaluator(spec, etype).result(*triple), etype),
+        sonnx=written_number(own_result, etype),
         unsaid=dict(dialect.unsaid),
     )
 
 
+class _Call(NamedTuple):
+    """A call with one entry: its result, X (scaled), L and M as used, and X if scaled in other ways."""
+
+    result: Value
+    triple: Triple
+    other_x: tuple[Value, ...] = ()
+
+
 def _allowed(
-    spec: Spec, etype: ElementType, dialect: Dialect, triple: Triple, other_x: tuple[Value, ...]
+    spec: Spec, etype: ElementType, dialect: Dialect, call: _Call
 ) -> tuple[list[Value], bool]:
     """The numbers that the page allows for X scaled in any way, each once; whether it allows any NaN."""
     reading = spec.reading(dialect.reading)
-    bounds = triple[1:]
+    x_as_used, *bounds = call.triple
     allowed: list[Value] = []
     any_nan = False
-    for x in (triple[0], *other_x):
+    for x in (x_as_used, *call.other_x):
         numbers, allows_nan = answers_told(spec, etype, reading, (x, *bounds))
-        allowed.extend(number for number in numbers if number not in allowed)
+        for number in numbers:
+            if number not in allowed:
+                allowed.append(number)
         any_nan = any_nan or allows_nan
     return allowed, any_nan
 
 
-def _called(
-    oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: int
-) -> tuple[Value, Triple, tuple[Value, ...]]:
-    """The result of a call with one entry; X (scaled), L and M as used; X if scaled in other ways."""
+def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: int) -> _Call:
+    """Call a dialect with one entry of X; DialectError for what it rejects."""
     x = operands["x"]
     lower = operands.get("min")
     upper = operands.get("max")
@@ -123,18 +136,19 @@ def _called(
     if etype.family == "real":
         entry = np.full(shape, x, object)
         (result,) = oracle(entry, lower, upper).flat
-        return result, (x, operands["min"], operands["max"]), ()  # a missing bound was rejected
+        # The oracle has rejected a missing bound.
+        return _Call(result, (x, operands["min"], operands["max"]))
 
     entry = np.full(shape, x)
     scale = operands.get("scale")
     bias = operands.get("bias")
     result = oracle(entry, lower, upper, scale=scale, bias=bias)
 
-    scaled_ways = oracle.scaled_ways(entry, scale, bias)
-    scaled, *other_x = (_bits(array) for array in scaled_ways)
+    # The first of the ways that the words allow is that of the oracle.
+    scaled, *other_x = map(_bits, oracle.scaled_ways(entry, scale, bias))
     used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
-    used = (scaled, _bits(used_lower), _bits(used_upper))
-    return _bits(result), used, tuple(other_x)
+    triple = (scaled, _bits(used_lower), _bits(used_upper))
+    return _Call(_bits(result), triple, tuple(other_x))
 
 
 def _bits(array: Any) -> int:

@@ -72,12 +72,12 @@ def _type_names(spec: Spec, dialect: Dialect) -> list[str]:
     names = []
     for family in spec.families:
         members = [etype.id for etype in spec.types_of(family.id)]
-        taken = [type_id for type_id in members if type_id in dialect.element_types]
-        is_whole = len(taken) == len(members)
-        if is_whole and len(members) > 1:
+        supported = [type_id for type_id in members if type_id in dialect.element_types]
+        is_whole = len(supported) == len(members)
+        if is_whole and len(members) > 1:  # a family of one type, such as real, has its name
             names.append(f"all of {family.id}")
         else:
-            names += taken
+            names += supported
     return names
 
 

@@ -72,7 +72,10 @@ class WitnessView(Stored):
     @property
     def runtimes_disagree(self) -> bool:
         """Whether two implementations (ours included) or two forms of a model gave different bits."""
-        return len({bits for row in self.rows for bits in row.bits}) > 1
+        distinct: set[str] = set()
+        for row in self.rows:
+            distinct.update(row.bits)
+        return len(distinct) > 1
 
 
 class ClaimView(Stored):
@@ -119,7 +122,7 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
         kind=entry.kind,
         severity=severity,
         upstream=entry.upstream,
-        words=tuple(words_of(spec, source) for source in entry.words),
+        words=tuple(quoted_words(spec, source) for source in entry.words),
         found=entry.found,
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
@@ -127,7 +130,7 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     )
 
 
-def words_of(spec: Spec, source: Source) -> Words:
+def quoted_words(spec: Spec, source: Source) -> Words:
     """What a source states."""
     page = spec.page(source.page)
     return Words(
@@ -158,18 +161,19 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
     own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
         rows = tuple(_side(spec, witness, side, etype) for side in witness.answers)
-        own = set.intersection(*(set(side.texts()) for side in witness.answers))
+        given_by_sides = [set(side.texts()) for side in witness.answers]
+        own = set.intersection(*given_by_sides)
         shows = _contrast_words(witness, rows)
     else:
         result, *_ = refuted_result(spec, witness)
-        rows = (AnswerRow(by="cases", notes="", answers=(number(result, etype),)),)
+        rows = (AnswerRow(by="cases", notes="", answers=(number_with_bits(result, etype),)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
 
     texts = witness.texts()
     numbers = []
     for name in spec.signature.ids:
         if name in texts:
-            numbers.append(f"{name} = {number(encode(texts[name], etype), etype)}")
+            numbers.append(f"{name} = {number_with_bits(encode(texts[name], etype), etype)}")
         elif name not in own:
             numbers.append(f"no {name}")
 
@@ -218,23 +222,24 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
 
 def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> AnswerRow:
     answer = answers_of(spec, witness, side)
-    values = [number(value, etype) for value in answer.values]
+    values = [number_with_bits(value, etype) for value in answer.values]
     if answer.any_nan:
         values.append(ANY_NAN)
 
     notes = [side.note] if side.note else []
     operands = spec.signature.ids
     own_texts = side.texts()
+    # Where the witness has every operand, its own line has the bounds already.
     if own_texts or witness.texts().keys() < set(operands):
         bounds = []
         for name, value in list(zip(operands, answer.given, strict=True))[1:]:
-            shown = own_texts[name] if value is None else number(value, etype)
+            shown = own_texts[name] if value is None else number_with_bits(value, etype)
             bounds.append(f"{name} = {shown}")
         notes.append(", ".join(bounds))
     return AnswerRow(by=side.by, notes="; ".join(notes), answers=tuple(values or [NO_NUMBER]))
 
 
-def number(value: Value, etype: ElementType) -> str:
+def number_with_bits(value: Value, etype: ElementType) -> str:
     """A value as a decimal, followed by its bits."""
     return f"{show(value, etype)} ({show_bits(value, etype)})"
 
@@ -246,7 +251,7 @@ def _measured(
     forms: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
     for question in questions:
         for answer in record.answers:
-            if str(answer) != str(question):
+            if str(answer) != str(question):  # an answer has the fields of its question, and more
                 continue
             row = (answer.runtime, answer.bits, answer.words or "")
             forms_of_row = forms.setdefault(row, [])
@@ -255,7 +260,7 @@ def _measured(
 
     for (runtime, bits, words), forms_of_row in forms.items():
         if bits:
-            answers = tuple(number(int(pattern, 16), etype) for pattern in bits)
+            answers = tuple(number_with_bits(int(pattern, 16), etype) for pattern in bits)
         elif words.startswith(OTHER_TYPE):
             answers = (words,)
         else:

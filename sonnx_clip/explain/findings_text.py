@@ -67,19 +67,25 @@ def _where(witness: WitnessView) -> str:
     return f"{witness.type}, {witness.numbers}" if witness.type else witness.numbers
 
 
-def summary(finding: FindingView) -> str:
+def finding_summary(finding: FindingView) -> str:
     """One witness in a line, its numbers and answers, without bits: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.rows]
     if not answered:
         return ""
-    disagreeing = [witness for witness in answered if witness.runtimes_disagree]
-    witness = disagreeing[0] if disagreeing else answered[0]
+    chosen = answered[0]
+    for witness in answered:
+        if witness.runtimes_disagree:
+            chosen = witness
+            break
 
-    parts = [_where(witness)]
-    readings = [row for row in witness.rows if row.version is None]
+    readings: list[AnswerRow] = []
+    runtimes: list[AnswerRow] = []
+    for row in chosen.rows:
+        rows = readings if row.version is None else runtimes
+        rows.append(row)
+    parts = [_where(chosen)]
     if readings:
         parts.append(f"Readings: {_answers_of(readings)}")
-    runtimes = [row for row in witness.rows if row.version is not None]
     if runtimes:
         parts.append(f"Runtimes: {_answers_of(runtimes)}")
     return _BITS.sub("", ". ".join(parts))
@@ -90,11 +96,13 @@ def _answers_of(rows: Sequence[AnswerRow]) -> str:
     given_by: dict[str, list[str]] = {}
     for row in rows:
         answer = " or ".join(row.answers)
+        # The words of a rejection differ from runtime to runtime, and are too long for a line.
         if row.version is not None and not row.bits:
             answer = "no answer"
 
         notes = _notes_of(row, rows)
         name = f"{row.by} ({notes})" if notes else row.by
+        # Answers that differ in their bits alone, as NaNs do, are one in decimals.
         names = given_by.setdefault(_BITS.sub("", answer), [])
         if name not in names:
             names.append(name)

@@ -48,11 +48,13 @@ _NODES = {
 }
 
 
-def installed(spec: Spec) -> dict[str, Runtime]:
+def installed_runtimes(spec: Spec) -> dict[str, Runtime]:
     """The runtimes of the questions about an operator that can be imported here, by name."""
-    asked = {name: None for question in questions(spec) for name in question.runtimes}
+    names: dict[str, None] = {}
+    for question in questions(spec):
+        names |= dict.fromkeys(question.runtimes)
     runtimes = {}
-    for name in asked:
+    for name in names:
         with suppress(ImportError):
             runtimes[name] = find_runtime(name, spec.signature)
     return runtimes
@@ -71,10 +73,13 @@ def write_record(specs: Sequence[Spec]) -> Measured:
     versions: dict[str, str] = {}
     answers: list[MeasuredAnswer] = []
     for spec in specs:
-        runtimes = installed(spec)
-        versions |= {name: runtime.version for name, runtime in runtimes.items()}
+        runtimes = installed_runtimes(spec)
+        for name, runtime in runtimes.items():
+            versions[name] = runtime.version
         answers += measure(spec, runtimes)
-    if missing := [name for name in RUNTIMES if name not in versions]:
+    # A record with a part of the runtimes would lose the answers of the others.
+    missing = [name for name in RUNTIMES if name not in versions]
+    if missing:
         todo = how_to_install("onnx")
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
     record = Measured(
@@ -98,10 +103,12 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
         if result.dtype != numpy_type(question.type):
             words = f"{OTHER_TYPE}{result.dtype}"
         else:
+            # All entries of X are equal. Where those of the result are not, a runtime computes some
+            # of them in another way, and each answer is recorded.
             patterns = np.atleast_1d(result).view(bits_type(question.type)).tolist()
             distinct = dict.fromkeys(patterns)
             bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its rejection
         message = " ".join(str(error).split())
         words = f"{type(error).__name__}: {message}"
         if len(words) > _LONGEST:
@@ -149,6 +156,7 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
     from onnx import parser
 
     inputs = _inputs(question, signature)
+    # An empty name stands for an input that is missing; behind the last one none is needed.
     arguments = [key if key in inputs else '""' for key in signature.keys]
     while arguments[-1] == '""':
         arguments.pop()

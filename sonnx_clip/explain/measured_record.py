@@ -103,8 +103,10 @@ def questions(spec: Spec) -> list[Question]:
     distinct: dict[str, Question] = {}
     for entry in spec.findings:
         for witness in entry.witnesses:
-            if not isinstance(witness, Stands):
-                distinct |= {str(question): question for question in questions_of(spec, witness)}
+            if isinstance(witness, Stands):  # a text has no numbers to ask about
+                continue
+            for question in questions_of(spec, witness):
+                distinct[str(question)] = question
     return list(distinct.values())
 
 
@@ -119,6 +121,7 @@ def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
 
 
 def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
+    """The question with the numbers of a witness in a form; the operands depend on its properties."""
     question = Question(operator=spec.signature.function, type=witness.type, operands={}, form=form)
     etype = spec.element_type(witness.type)
     scalar_type = spec.element_type("float32") if question.has_attributes else etype
@@ -132,7 +135,7 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     return question.model_copy(update={"operands": operands})
 
 
-def read_record(spec: Spec) -> Measured:
+def read_measured(spec: Spec) -> Measured:
     """What runtimes answered for an operator of spec/.
 
     UserError if the record is missing, or does not answer exactly the questions of the findings. Where no
@@ -155,6 +158,7 @@ def is_in_spec(spec: Spec) -> bool:
 
 
 def _stale(spec: Spec, record: Measured) -> Iterator[str]:
+    """Where a record does not answer exactly the questions."""
     # Counters, not sets: an answer that occurs twice is as wrong as one that is missing.
     expected: Counter[tuple[str, str]] = Counter()
     for question in questions(spec):
@@ -171,6 +175,7 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
 
 def record_text(record: Measured) -> str:
     """The record as the text of its file, an answer a line, so that a change is a line too."""
+    # Rendered without the answers, which then go into the brackets of the empty list.
     head = record.model_copy(update={"answers": ()}).model_dump_json(indent=1)
     lines = ",\n".join(f"  {answer.model_dump_json()}" for answer in record.answers)
     opening, closing = head.rsplit("[]", 1)

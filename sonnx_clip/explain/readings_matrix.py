@@ -81,12 +81,15 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     keys = spec.signature.keys
     rows = []
     for klass in spec.classes_of(etype.family):
-        triple, texts = next(iter(samples[klass.id].items()))
+        samples_of_class = samples[klass.id]
+        # The witness of the file comes first: the row shows the answers there.
+        triple, texts = next(iter(samples_of_class.items()))
+        cells = [_cell(spec, etype, reading, samples_of_class) for reading in spec.readings]
         row = {
             "id": klass.id,
             "case": klass.case,
             "due": show(evaluator(spec, etype).result(*triple), etype),
-            "cells": tuple(_cell(spec, etype, r, samples[klass.id]) for r in spec.readings),
+            "cells": tuple(cells),
         }
         operands = dict(zip(keys, texts, strict=True))
         rows.append(ReadingsRow.model_validate({**row, **operands}))
@@ -120,6 +123,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
 
 
 def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) -> ReadingCell:
+    """A reading in a class, judged by the regions of agreement that the file states."""
     first_triple = next(iter(samples))
     numbers, any_nan = answers_told(spec, etype, reading, first_triple)
     shown = [show(number, etype) for number in numbers]
@@ -140,17 +144,19 @@ def _other(
     spec: Spec, etype: ElementType, reading: Reading, samples: Samples, *, bitwise: bool
 ) -> str | None:
     """The first of the samples for which a reading allows another answer than that of the cases."""
+    # A family without a region agrees everywhere, which is proved.
     if etype.family not in reading.regions(bitwise=bitwise):
         return None
     for triple, texts in samples.items():
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
             continue
-        due = evaluator(spec, etype).result(*triple)
+        expected = evaluator(spec, etype).result(*triple)
         for answer in answers(spec, etype, reading, triple):
-            is_same = identical(answer, due) if bitwise else same_value(answer, due, etype)
-            if not is_same:
+            has_same_value = same_value(answer, expected, etype)
+            has_same_bits = identical(answer, expected)
+            if not (has_same_bits if bitwise else has_same_value):
                 numbers = named_numbers(spec.signature.shown, texts)
-                return f"{numbers} gives {show(answer, etype)}, expected {show(due, etype)}"
+                return f"{numbers} gives {show(answer, etype)}, expected {show(expected, etype)}"
     return None
 
 
@@ -176,6 +182,7 @@ def matrix_text(table: Matrix, width: int | None = None) -> str:
 
 
 def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
+    """The lines of a class: readings with one answer and one sign share a line."""
     yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
     readings: dict[str, list[str]] = {}
     for cell in row.cells:

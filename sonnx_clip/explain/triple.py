@@ -104,7 +104,7 @@ class TripleExplanation(Stored, extra="allow"):
         return tuple((self.__pydantic_extra__ or {}).values())
 
 
-def explain(
+def explain_triple(
     spec: Spec, type_id: str, *texts: str, status_of: StatusOf | None = None
 ) -> TripleExplanation:
     """Explain operands of an element type, given as decimals, hex floats, bit patterns or constants.
@@ -113,13 +113,13 @@ def explain(
     """
     etype = spec.element_type(type_id)
     keys = spec.signature.keys
-    values = encoded({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
+    values = encoded_options({key: (text, etype) for key, text in zip(keys, texts, strict=True)})
     triple = tuple(values.values())
     semantics = evaluator(spec, etype)
     case = semantics.case(*triple)
     klass = semantics.class_of(*triple)
-    due = semantics.result(*triple)
-    readings = [_reading(spec, etype, reading, triple, due) for reading in spec.readings]
+    expected = semantics.result(*triple)
+    readings = [_reading(spec, etype, reading, triple, expected) for reading in spec.readings]
     facts = {
         "type": etype.id,
         "function": spec.signature.function,
@@ -131,14 +131,14 @@ def explain(
         "class_id": klass.id,
         "class_title": klass.title,
         "class_when": unparse(klass.when),
-        "result": written(due, etype),
+        "result": written_number(expected, etype),
         "result_is": case.result_text,
         "quote": case.source.words,
-        "acceptable": _acceptable(spec, etype, triple, due),
+        "acceptable": _acceptable(spec, etype, triple, expected),
         "readings": tuple(readings),
         "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
     }
-    operands = {key: written(value, etype) for key, value in values.items()}
+    operands = {key: written_number(value, etype) for key, value in values.items()}
     return TripleExplanation.model_validate({**facts, **operands})
 
 
@@ -147,7 +147,7 @@ def _label(operand: Operand) -> str:
     return operand.id if operand.role == "tensor" else f"{operand.id} ({operand.onnx})"
 
 
-def encoded(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, Value]:
+def encoded_options(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, Value]:
     """The values of options that are given, in their element types; UserError that names the option."""
     values = {}
     for name, (text, etype) in options.items():
@@ -159,7 +159,7 @@ def encoded(options: Mapping[str, tuple[str | None, ElementType]]) -> dict[str, 
     return values
 
 
-def written(value: Value, etype: ElementType) -> WrittenNumber:
+def written_number(value: Value, etype: ElementType) -> WrittenNumber:
     """A value in every notation that its type has."""
     return WrittenNumber(
         decimal=show(value, etype),
@@ -169,14 +169,14 @@ def written(value: Value, etype: ElementType) -> WrittenNumber:
 
 
 def _acceptable(
-    spec: Spec, etype: ElementType, triple: Triple, due: Value
+    spec: Spec, etype: ElementType, triple: Triple, expected: Value
 ) -> tuple[AlsoAcceptable, ...]:
     """Other acceptable results among the special values of the type; a NaN represents all NaNs."""
-    if etype.family != "float":
+    if etype.family != "float":  # only floats have latitude
         return ()
     acceptable: dict[tuple[str, str], AlsoAcceptable] = {}
     for answer in special_patterns(etype):
-        if answer == due:
+        if answer == expected:
             continue
         nan = is_nan(answer, etype)
         for latitude in evaluator(spec, etype).latitudes(triple, answer):
@@ -184,23 +184,25 @@ def _acceptable(
             acceptable[key] = AlsoAcceptable(
                 latitude=latitude.id,
                 reason=latitude.reason,
-                answer=None if nan else written(answer, etype),
+                answer=None if nan else written_number(answer, etype),
             )
     return tuple(acceptable.values())
 
 
 def _reading(
-    spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value
+    spec: Spec, etype: ElementType, reading: Reading, triple: Triple, expected: Value
 ) -> ReadingView:
     allowed = answers(spec, etype, reading, triple)
     agreement: Literal["bit for bit", "by value", "differs"] = "differs"
-    if all(identical(answer, due) for answer in allowed):
+    if all(identical(answer, expected) for answer in allowed):
         agreement = "bit for bit"
-    elif all(same_value(answer, due, etype) for answer in allowed):
+    elif all(same_value(answer, expected, etype) for answer in allowed):
         agreement = "by value"
 
+    # Any NaN is one answer here; `answers` has those of both signs.
+
     numbers, any_nan = answers_told(spec, etype, reading, triple)
-    shown: list[WrittenNumber | None] = [written(number, etype) for number in numbers]
+    shown: list[WrittenNumber | None] = [written_number(number, etype) for number in numbers]
     if any_nan:
         shown.append(None)
     return ReadingView(
@@ -240,6 +242,7 @@ def _stated(spec: Spec, type_id: str) -> Sequence[Obligation | Claim]:
 
 def explanation_text(explanation: TripleExplanation, width: int | None = None) -> str:
     """An explanation as lines of text, wrapped at `width` columns or whole."""
+    # The operands and what is known of them have one column of labels, as wide as the longest.
     rows = [
         *zip(explanation.labels, explanation.operands, strict=True),
         ("result", f"{explanation.result}  ({explanation.result_is}, bit for bit)"),

@@ -36,17 +36,24 @@ def c_files(
     spec = operator.spec
     prefix = f"sonnx_{spec.signature.function}"
     environment = templates("sonnx_clip.export")
-    environment.filters["values"] = lambda sizes: f"{{{', '.join(map(str, sizes or [0]))}}}"
+    environment.filters["values"] = _initializer
     environment.filters["flags"] = lambda latitudes: _flags(prefix, latitudes)
     latitudes = granted(operator)
+    zeros = []
+    nans = []
+    for latitude in latitudes:
+        if latitude.accepts == OTHER_ZERO:
+            zeros.append(latitude)
+        else:
+            nans.append(latitude)
     fields = {"spec": spec, "prefix": prefix}
     common = environment.get_template("common.h.j2").render(
         **fields,
         latitude=latitudes,
         ranks=_RANKS,
         layouts=layouts,
-        zeros=[latitude for latitude in latitudes if latitude.accepts == OTHER_ZERO],
-        nans=[latitude for latitude in latitudes if latitude.accepts != OTHER_ZERO],
+        zeros=zeros,
+        nans=nans,
     )
     yield f"{prefix}_vectors.h", common.encode()
     for suite in suites:
@@ -74,6 +81,11 @@ def _program(operator: Operator, prefix: str) -> str:
         scalars=scalars,
         parameters=", ".join(parameters),
     )
+
+
+def _initializer(sizes: Sequence[int] | None) -> str:
+    """The initializer of an array; C99 has no empty one."""
+    return f"{{{', '.join(map(str, sizes or [0]))}}}"
 
 
 def _flags(prefix: str, latitudes: Sequence[Any]) -> str:

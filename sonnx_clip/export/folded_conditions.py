@@ -42,7 +42,8 @@ def _identical(expr: Expr, left: Expr, right: Expr, family: str) -> Folded:
         right = _without_sign_of_zero(right)
     if left == right:
         return True
-    if isinstance(left, tree.Number) and {left.text, getattr(right, "text", "")} == {"0", "-0"}:
+    both_zeros = {getattr(left, "text", ""), getattr(right, "text", "")} == {"0", "-0"}
+    if isinstance(left, tree.Number) and both_zeros:
         return False
     return expr if family == "float" else tree.Compare("==", left, right, tree.Kind.ELEMENT)
 
@@ -69,10 +70,13 @@ def _with_numbers(expr: Expr, holds: Expr, family: str) -> Expr:
                 function="identical", arguments=(tree.Name(id=name), tree.Number() as number)
             ):
                 numbers[name] = number
+            # Of floats, equal is not identical: a zero has two signs.
             case tree.Compare(
                 operator="==", left=tree.Name(id=name), right=tree.Number() as number
             ) if family != "float":
                 numbers[name] = number
-    return tree.rewritten(
-        expr, lambda node: numbers.get(node.id) if isinstance(node, tree.Name) else None
-    )
+
+    def number_of(node: Expr) -> Expr | None:
+        return numbers.get(node.id) if isinstance(node, tree.Name) else None
+
+    return tree.rewritten(expr, number_of)

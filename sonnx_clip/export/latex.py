@@ -39,7 +39,9 @@ class LatexPrinter(Printing):
     }
 
     def __init__(self, spec: Spec, family: str, entries: frozenset[str]) -> None:
-        self.spec, self.entries = spec, entries
+        self.spec = spec
+        self.entries = entries
+        # Braces are doubled: the sign becomes a part of a format string.
         self.index = r"_{{(\text{{f}})}}" if family == "float" else ""
 
     def comparison(self, expr: tree.Compare) -> Piece:
@@ -88,13 +90,16 @@ def without(expr: Expr, holds: Sequence[Expr]) -> Expr:
             return None
         if node.left in holds:
             return node.right
-        return node.left if node.right in holds else None
+        if node.right in holds:
+            return node.left
+        return None
 
     return tree.rewritten(expr, shorter)
 
 
 def written_out(spec: Spec, expr: Expr) -> Expr:
     """An expression with what it uses in place of its name."""
+    # Cases and classes have no parameters: they are about the operands as they are called.
     conditions = {case.id: case.when for case in spec.cases}
     conditions |= {klass.id: klass.when for klass in spec.classes}
 

@@ -71,7 +71,7 @@ class _DataSet:
     """The operands of one call, each in the shape of its tensor, and the expected result; all as bits."""
 
     operands: tuple[Array, ...]
-    due: Array
+    expected: Array
 
 
 class Directory:
@@ -93,12 +93,13 @@ class Directory:
         self.files = {f"{self.folder}/data.json": no_tolerance.encode()}
 
     def add(self, data: _DataSet) -> None:
-        """Add a data set."""
+        """Add a data set; the first one decides the shapes of the model, and its constants."""
         dtype = numpy_type(self.etype)
         values = [operand.view(dtype) for operand in data.operands]
-        if self.count == 0:  # the model has the shapes of the first data set
+        if self.count == 0:
             model = _model(self.operator, self.etype, self.form, values)
-            self.files[f"{self.folder}/model.onnx"] = model.SerializeToString(deterministic=True)
+            content = model.SerializeToString(deterministic=True)
+            self.files[f"{self.folder}/model.onnx"] = content
 
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
@@ -106,7 +107,7 @@ class Directory:
         names = self.operator.signature.parameters[:input_count]
         for number, name in enumerate(names):
             self.files[f"{folder}/input_{number}.pb"] = _tensor(values[number], name)
-        self.files[f"{folder}/output_0.pb"] = _tensor(data.due.view(dtype), "y")
+        self.files[f"{folder}/output_0.pb"] = _tensor(data.expected.view(dtype), "y")
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def opsets_of_node(op_type: str, etype: ElementType) -> list[int]:
     for opset in range(FIRST_OPSET, newest_opset() + 1):
         try:
             schema = onnx.defs.get_schema(op_type, opset, "")
-        except onnx.defs.SchemaError:
+        except onnx.defs.SchemaError:  # an operator that came later
             continue
         if type_text in schema.inputs[0].types:
             opsets.append(opset)
@@ -301,33 +302,37 @@ def _has_two_answers(operator: Operator, also: Array) -> Array:
 
 def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each choice of the scalars."""
-    *operands, due = suite.columns.values()
+    *operands, expected = suite.columns.values()
     tensors = operands[: suite.operator.tensors]
     scalars = operands[suite.operator.tensors :]
-    # One row for each vector; the rows are empty where there are no scalars.
-    choices = np.array(scalars, due.dtype).reshape(len(scalars), len(due)).T
-
-    rows_of_class: dict[str, dict[tuple[int, ...], list[int]]] = {id_: {} for id_ in suite.classes}
-    for row, vector in enumerate(suite.vectors):
-        choice = tuple(choices[row].tolist())
-        rows_of_class[vector["class"]].setdefault(choice, []).append(row)
-
     two_answers = _has_two_answers(suite.operator, suite.also)
-    for class_id, rows_of_choice in rows_of_class.items():
+    for class_id, rows_of_choice in _rows_of_classes(suite, scalars).items():
         directory = Directory(suite, class_id, class_id, _ordinary(1, opset))
         for choice, rows in rows_of_choice.items():
-            directory.two_answers |= bool(two_answers[rows].any())
+            if two_answers[rows].any():
+                directory.two_answers = True
             values = [tensor[rows] for tensor in tensors]
-            values += [np.array(scalar, due.dtype) for scalar in choice]
-            directory.add(_DataSet(tuple(values), due[rows]))
+            values += [np.array(scalar, expected.dtype) for scalar in choice]
+            directory.add(_DataSet(tuple(values), expected[rows]))
         yield directory
+
+
+def _rows_of_classes(
+    suite: TypeSuite, scalars: Sequence[Array]
+) -> dict[str, dict[tuple[int, ...], list[int]]]:
+    """The rows of the vectors in each class, by their scalars: a call has one choice of these."""
+    rows_of_class: dict[str, dict[tuple[int, ...], list[int]]] = {id_: {} for id_ in suite.classes}
+    for row, vector in enumerate(suite.vectors):
+        choice = tuple(int(scalar[row]) for scalar in scalars)
+        rows_of_class[vector["class"]].setdefault(choice, []).append(row)
+    return rows_of_class
 
 
 def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
     by_name: dict[str, Directory] = {}
     for call in suite.calls:
-        entries = np.zeros(call.length, np.uint32)
+        entries = np.zeros(call.length, np.uint32)  # for the shape and strides alone
         x = call.layout.arrange(entries)
         about = _subject(suite, call, x)
         if about is None:
@@ -373,6 +378,7 @@ def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     table = suite.tables[call.table]
     two_answers = _has_two_answers(suite.operator, table.also[call.pair])
     with_one_answer = np.flatnonzero(~two_answers)
+    # The first one at or behind the place of an entry; behind the last one it begins again.
     nearest = np.searchsorted(with_one_answer, suite.entries(call))
     entries = with_one_answer[nearest % len(with_one_answer)]
 
@@ -404,7 +410,8 @@ def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
     choices: dict[tuple[int, ...], None] = {}
     for klass in operator.spec.classes_of(etype.family):
         _, *texts = klass.inhabited_by.texts().values()
-        choices[tuple(int(encode(text, etype)) for text in texts)] = None
+        choice = tuple(int(encode(text, etype)) for text in texts)
+        choices[choice] = None
     columns = np.array(list(choices), table.pool.dtype).T
     scalars = [np.ascontiguousarray(column) for column in columns]
     pool = np.unique(table.pool)
@@ -428,8 +435,8 @@ def _of_form(
         with_one_answer = np.flatnonzero(~two_answers)
         for places in _places(table, form.rank, row, with_one_answer):
             x = table.pool[places]
-            due = table.results[row][places]
-            data = _DataSet((x, *_scalars(table, row)), due)
+            expected = table.results[row][places]
+            data = _DataSet((x, *_scalars(table, row)), expected)
             by_name[name].add(data)
     yield from by_name.values()
 

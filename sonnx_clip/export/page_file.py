@@ -113,9 +113,8 @@ class PageFile(Part):
     summary: Text
     operands: dict[Symbol, Text]
     restrictions: Texts
-    origins: Annotated[
-        dict[Text, Text], Field(default_factory=dict)
-    ]  # of restrictions, where the YAML has fewer words
+    # origins: of restrictions, where the YAML has fewer words
+    origins: Annotated[dict[Text, Text], Field(default_factory=dict)]
     constraints: dict[Id, StatedConstraint]
     latitude: Texts
     tags: Tags | None = None
@@ -243,6 +242,7 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
     for id_ in file.restrictions:
         yield Tag(id_, "all", "restriction", (id_,))
 
+    # A constraint of the page alone has no entry of the YAML, thus no obligation.
     proved = {constraint.id for constraint in spec.constraints}
     proved.update(restriction.id for restriction in spec.restrictions)
     for family in families_of(spec):

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.operator import Operator
-    from sonnx_clip.export.suite import GrantedTable, TypeSuite
+    from sonnx_clip.export.suite import GrantedTable, SuiteCall, TypeSuite
+    from sonnx_clip.root.dtypes import Array
 
 _SCHEMA = "schema.json"
 
@@ -35,18 +36,30 @@ def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
         for table in suite.tables:
             for key, part in table.parts.items():
                 arrays[f"{table.id}_{key}"] = part
-
-        calls = suite.calls
-        arrays |= {
-            "call_table": np.array([call.table for call in calls], np.uint8),
-            "call_layout": np.array([call.layout.id for call in calls]),
-            "call_pair": np.array([call.pair for call in calls], np.int64),
-            "call_length": np.array([call.length for call in calls], np.int64),
-            "call_start": np.array([call.start for call in calls], np.int64),
-        }
+        arrays |= _call_arrays(suite.calls)
         content = io.BytesIO()
+        # Without pickles, which a reader would have to trust.
         np.savez_compressed(content, allow_pickle=False, **arrays)
         yield f"{suite.etype.id}.npz", content.getvalue()
+
+
+def _call_arrays(calls: Sequence[SuiteCall]) -> dict[str, Array]:
+    """The fields of calls as arrays, an entry for each call."""
+    tables = []
+    layouts = []
+    places = []
+    for call in calls:
+        tables.append(call.table)
+        layouts.append(call.layout.id)
+        places.append((call.pair, call.length, call.start))
+    pairs, lengths, starts = np.array(places, np.int64).reshape(-1, 3).T
+    return {
+        "call_table": np.array(tables, np.uint8),
+        "call_layout": np.array(layouts),
+        "call_pair": np.ascontiguousarray(pairs),
+        "call_length": np.ascontiguousarray(lengths),
+        "call_start": np.ascontiguousarray(starts),
+    }
 
 
 def json_files(operator: Operator, suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:

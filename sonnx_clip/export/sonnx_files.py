@@ -55,11 +55,13 @@ def sonnx_files(
         statuses.append((obligation, outcome.status if outcome else None))
 
     trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
+    # As a reader's commands name it, wherever the build folder of this run is.
     results, *_ = results_of(spec, Path("build"))
+    rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
     traced = trace.render(
         spec=spec,
         version=sonnx_clip.__version__,
-        rows=[_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)],
+        rows=rows,
         record=(results / RECORD).as_posix(),
         has_kernels=is_rendered(spec),
     )
@@ -78,6 +80,11 @@ def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
     for suite in suites:
         if suite.etype.id != _NO_NUMPY_TYPE:
             vectors[suite.etype.id] = _rows(suite)
+    conditions = []
+    for case in spec.cases:
+        # Written out, a condition names no function, and thus no family: any would do.
+        condition = written_out(spec, case.when)
+        conditions.append(expression(condition, "int", "X"))
     template = templates("sonnx_clip.export").get_template("sonnx_cases.py.j2")
     return template.render(
         spec=spec,
@@ -85,7 +92,7 @@ def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
         opset=file.onnx.version,
         vectors=vectors,
         examples=_examples(spec, file),
-        conditions=[expression(written_out(spec, case.when), "int", "X") for case in spec.cases],
+        conditions=conditions,
         results=[case.result_text for case in spec.cases],
     )
 
@@ -132,7 +139,7 @@ def _traced(
     types = {etype.id for etype in spec.types_of(tag.family)}
     suites_of_family = [suite for suite in suites if suite.etype.id in types]
     functions = []
-    if tag.zone == "function" and is_rendered(spec):
+    if tag.zone == "function" and is_rendered(spec):  # other operators have no kernels
         functions = [f"sonnx_clip_{suite.etype.id}" for suite in suites_of_family]
     findings = [id_ for id_, entry in file.corrects.items() if entry in tag.entries]
     vectors = _vectors_of(tag, suites_of_family)

@@ -187,10 +187,10 @@ class _Family:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
         tags: dict[str, dict[str, str]] = {}
         for name in self.file.operands:
-            numbers = self.file.constraints_of(self.id, name).items()
-            tags[name] = {
-                entry: f"{self.start}_CONSTR_{name}_{number}" for entry, number in numbers
-            }
+            tags_of_tensor = {}
+            for entry, tag_number in self.file.constraints_of(self.id, name).items():
+                tags_of_tensor[entry] = f"{self.start}_CONSTR_{name}_{tag_number}"
+            tags[name] = tags_of_tensor
 
         for entry, tag in tags[tensor].items():
             first = next(name for name in tags if entry in tags[name])
@@ -216,6 +216,7 @@ class _Family:
         if self.id not in constraint.refuted_for:
             return f"${holds}$.", ""
 
+        # As written it is refuted for the family: the page states what is proved.
         where = self.show(constraint.repaired[self.id])
         counterexample = constraint.refuted_for[self.id].texts().items()
         numbers = [f"${name} = {number(text, self.id)}$" for name, text in counterexample]
@@ -235,7 +236,6 @@ class _Family:
 def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[WorkedExample]:
     """The worked examples with computed results: of the YAML, then further ones of the page file."""
     etype = spec.element_type(SHOWN_IN[family])
-    evaluate = evaluator(spec, etype)
     examples: list[Mapping[str, Entries]] = []
     examples += [example.values for example in spec.examples if example.family == family]
     examples += [example.operands for example in file.of_family(family).examples]
@@ -246,11 +246,22 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[Worked
 
     for values in examples:
         operands = {name: values[name] for name in spec.signature.ids}
-        numbers = encoded(operands.values(), etype)
-        length = len(operands[spec.signature.operands[0].id])
-        columns = [column if isinstance(column, list) else [column] * length for column in numbers]
-        results = [evaluate.result(*entries) for entries in zip(*columns, strict=True)]
-        yield WorkedExample(operands, tuple(show(result, etype) for result in results))
+        yield WorkedExample(operands, _results(spec, etype, operands))
+
+
+def _results(spec: Spec, etype: ElementType, operands: Mapping[str, Entries]) -> tuple[str, ...]:
+    """The result of each entry of the first operand; a scalar is that of all entries."""
+    first_tensor = next(iter(operands.values()))
+    columns = []
+    for operand in encoded(operands.values(), etype):
+        is_tensor = isinstance(operand, list)
+        columns.append(operand if is_tensor else [operand] * len(first_tensor))
+    evaluate = evaluator(spec, etype)
+    results = []
+    for entries in zip(*columns, strict=True):
+        result = evaluate.result(*entries)
+        results.append(show(result, etype))
+    return tuple(results)
 
 
 def encoded(operands: Iterable[Entries], etype: ElementType) -> list[Any]:

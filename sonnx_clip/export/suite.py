@@ -146,8 +146,8 @@ class TypeSuite:
     @property
     def also(self) -> Array:
         """The flags of all vectors, shape (n,)."""
-        *operands, due = self.columns.values()
-        return flags(self.operator, self.etype, operands, due)
+        *operands, expected = self.columns.values()
+        return flags(self.operator, self.etype, operands, expected)
 
     def entries(self, call: SuiteCall) -> Array:
         """The place in the pool of each entry of X, shape (length,)."""
@@ -181,6 +181,7 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
     text = _vectors_text(operator, etype)
     document = json.loads(text)
     spec = operator.spec
+    # The oracle in generated/ computes the tables: it has to be of this file.
     if spec.digest != operator.oracle.SPEC_DIGEST:
         raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")
     special = np.array(special_patterns(etype), bits_type(etype.id))
@@ -280,7 +281,7 @@ def _wide_values(etype: ElementType) -> Array:
         patterns.append(int(encode(text, etype)))
     random = np.random.PCG64(_SEED).random_raw(_RANDOM)
     patterns += random.astype(bits).tolist()
-    distinct = list(dict.fromkeys(patterns))
+    distinct = list(dict.fromkeys(patterns))  # of 16-bit types some occur twice
     return np.array(distinct, bits)
 
 
@@ -293,7 +294,7 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
     size = len(special.pool)
     for pair in range(special.count):
         yield SuiteCall(0, pair, PLAIN, size, 0)
-    number = 0
+    number = 0  # of a call; calls begin at different places of the pool
     for layout in LAYOUTS[1:]:
         for turn in range(max(covering, _CALLS_OF_A_LAYOUT)):
             number += 1
@@ -333,18 +334,20 @@ def granted(operator: Operator) -> tuple[Granted, ...]:
     return tuple(latitudes)
 
 
-def flags(operator: Operator, etype: ElementType, operands: Sequence[Array], due: Array) -> Array:
-    """The flags of what else is acceptable; all arguments are bits, and broadcast to the shape of `due`."""
-    also = np.zeros(due.shape, np.uint8)
+def flags(
+    operator: Operator, etype: ElementType, operands: Sequence[Array], results: Array
+) -> Array:
+    """The flags of what else is acceptable; arguments are bits, and broadcast to the shape of `results`."""
+    also = np.zeros(results.shape, np.uint8)
     if etype.family != "float":
         return also
     dtype = numpy_type(etype.id)
-    sign = due.dtype.type(1 << (8 * due.itemsize - 1))
+    sign = results.dtype.type(1 << (8 * results.itemsize - 1))
     values = [operand.view(dtype) for operand in operands]
-    expected = due.view(dtype)
+    expected = results.view(dtype)
     answers = {
-        OTHER_ZERO: (due ^ sign).view(dtype),
-        ANY_NAN: np.full(due.shape, np.nan, dtype),
+        OTHER_ZERO: (results ^ sign).view(dtype),
+        ANY_NAN: np.full(results.shape, np.nan, dtype),
     }
     accepts = operator.oracle.LATITUDE["float"]
     for latitude in granted(operator):
@@ -352,6 +355,7 @@ def flags(operator: Operator, etype: ElementType, operands: Sequence[Array], due
         with np.errstate(invalid="ignore"):
             accepted = accepts[latitude.id](*values, expected, answer)
             if latitude.accepts == OTHER_ZERO:
+                # Of another number the answer is its opposite, and no zero.
                 accepted = accepted & (expected == 0)
         also |= np.where(accepted, latitude.flag, 0).astype(np.uint8)
     return also

@@ -205,13 +205,14 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
     array = layout.arrange(np.zeros(layout.length or 0, np.uint32))
     base = array if array.base is None else array.base
     memory = base if isinstance(base, np.ndarray) else np.frombuffer(base, np.uint8)
-    entry, rest = divmod(array.ctypes.data - memory.ctypes.data, array.itemsize)
+    # A layout that is misaligned does not begin at a whole entry.
+    entry, misaligned_bytes = divmod(array.ctypes.data - memory.ctypes.data, array.itemsize)
     return {
         "id": layout.id,
         "shape": None if layout.plain else list(array.shape),
         "strides": [1] if layout.plain else [stride // array.itemsize for stride in array.strides],
         "first_entry": entry,
-        "misaligned_bytes": rest,
+        "misaligned_bytes": misaligned_bytes,
         "repeats": layout.repeats,
         "numpy": layout.text,
     }
@@ -246,14 +247,16 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     try:
         temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
         for name, content in files.items():
-            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
-            (temporary / name).write_bytes(content)
-        temporary.chmod(0o755)
+            file = temporary / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        temporary.chmod(0o755)  # mkdtemp lets the owner alone in
         temporary.rename(place)  # POSIX: replaces an empty folder, and nothing else
     except OSError as error:
         message = f"it cannot be written: {error.strerror}"
         todo = "check the folder's permissions, or write elsewhere"
         raise UserError(message, str(folder), todo) from error
     finally:
+        # After success it has another name, and there is nothing to remove.
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)

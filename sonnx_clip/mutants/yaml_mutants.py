@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.declared import conditions
+from sonnx_clip.backends.declared import conditions_of
 from sonnx_clip.backends.whyml_printer import element_printer, tensor_printer
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
@@ -15,7 +15,7 @@ from sonnx_clip.mutants import Mutant
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.backends.declared import Place
+    from sonnx_clip.backends.declared import ConditionField
     from sonnx_clip.spec import Spec
 
 _SIGNS = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("<=",)}
@@ -33,7 +33,7 @@ class YamlMutant(Mutant):
         changed: what replaces it.
     """
 
-    place: Place
+    place: ConditionField
     families: tuple[str, ...]
     original: Any
     changed: Any
@@ -50,14 +50,14 @@ class YamlMutant(Mutant):
 
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
     """Every mutant, in the order of the conditions; of those that print alike, the first."""
-    for place, condition in conditions(spec):
+    for place, condition in conditions_of(spec):
         families = _families_of(spec, place)
         yield from _changed_conditions(spec, place, families, condition)
         if place.section == "cases":
             yield from _changed_results(spec, place, families)
 
 
-def _families_of(spec: Spec, place: Place) -> tuple[str, ...]:
+def _families_of(spec: Spec, place: ConditionField) -> tuple[str, ...]:
     """The families whose element types have a condition."""
     section, entry, _, family = place
     if family:
@@ -69,7 +69,7 @@ def _families_of(spec: Spec, place: Place) -> tuple[str, ...]:
 
 def _changed_conditions(
     spec: Spec,
-    place: Place,
+    place: ConditionField,
     families: tuple[str, ...],
     condition: Expr,
 ) -> Iterator[YamlMutant]:
@@ -91,7 +91,9 @@ def _changed_conditions(
         yield YamlMutant(section, name, change, place, families, condition, whole)
 
 
-def _changed_results(spec: Spec, place: Place, families: tuple[str, ...]) -> Iterator[YamlMutant]:
+def _changed_results(
+    spec: Spec, place: ConditionField, families: tuple[str, ...]
+) -> Iterator[YamlMutant]:
     """A case that returns another operand."""
     section, entry, *_ = place
     name = f"{section}.{entry.id}.result"

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sonnx_clip.backends.acsl import LOOP, contract_path, due, functions
+from sonnx_clip.backends.acsl import LOOP, c_functions, contract_path, required_goals
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -126,11 +126,11 @@ class OfType(Stored):
         there = {goal.name for goal in self.goals}
         ended = {p.function for p in self.properties if p.kind == "termination clause"}
         smoked = {s.function for s in self.smoke}
-        names = functions(etype)
+        names = c_functions(etype)
         invalid = [p for p in self.properties if p.status != "Valid"]
         return (
             *(f"Frama-C: {line}" for line in self.words),
-            *(f"{name} is missing" for name in due(etype) if name not in there),
+            *(f"{name} is missing" for name in required_goals(etype) if name not in there),
             *(f"{name}_terminates is missing" for name in names if name not in ended),
             *(g.name for g in self.goals if g.status == "not proved"),
             *(f"{p.function}, {p.kind}: {p.status}" for p in invalid),
@@ -337,7 +337,7 @@ def prove_type(
     unit = join(contract, loop, c, c_path(etype))
     with tempfile.TemporaryDirectory() as name:
         proof, smoke = Path(name) / "proof", Path(name) / "smoke"
-        for folder, text in ((proof, unit), (smoke, with_smoke(unit, len(functions(etype))))):
+        for folder, text in ((proof, unit), (smoke, with_smoke(unit, len(c_functions(etype))))):
             folder.mkdir()
             write_whole(folder / "unit.c", text)
             write_whole(folder / "sonnx_clip.h", header)

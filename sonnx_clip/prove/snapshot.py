@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
+from sonnx_clip.backends.drivers import ELEMENTS, driver, driver_file, why3_configuration
 from sonnx_clip.prove.assumptions import read_theories
 from sonnx_clip.prove.provers import INSTALL, NAMES, find_provers
 from sonnx_clip.root.errors import UserError
@@ -137,7 +137,7 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
         raise UserError(message, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)
-    write_whole(folder / "why3.conf", configuration(str(folder / "drivers"), versions))
+    write_whole(folder / "why3.conf", why3_configuration(str(folder / "drivers"), versions))
 
 
 def _library(data: Path) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
-from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
+from sonnx_clip.backends.drivers import COMMANDS, driver, driver_file, why3_configuration
 from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.assumptions import CALLED, Found, read_theories
 from sonnx_clip.prove.proofs_record import TrustedItem
@@ -221,7 +221,7 @@ def _of_tools() -> Iterator[TrustedItem]:
         yield TrustedItem("symbol", f"{name} command", _TOOLS, " ".join(COMMANDS[name]), _RUN, ())
         said = " ".join(driver(name, "DATA").split())
         yield TrustedItem("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
-    configured = " ".join(configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
+    configured = " ".join(why3_configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
     yield TrustedItem("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
     yield TrustedItem(
         "symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ()

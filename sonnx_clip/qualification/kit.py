@@ -103,7 +103,7 @@ class PotentialError(Part):
         return self
 
 
-class Constraint(Part):
+class UserConstraint(Part):
     """What the user must ensure, the words of the trusted base from which it follows, and how to check it.
 
     `probe`: `sonnx-clip verify` checks it on the machine on which it runs.
@@ -165,7 +165,7 @@ class Kit(Part):
     tools: dict[str, Tool]
     requirements: tuple[Requirement, ...]
     errors: tuple[PotentialError, ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[UserConstraint, ...]
     known_problems: tuple[KnownProblem, ...]
     upstream: tuple[Upstream, ...]
     not_run: tuple[NotRun, ...]
@@ -233,7 +233,7 @@ class Kit(Part):
     @property
     def _numbered(
         self,
-    ) -> dict[str, tuple[Requirement | PotentialError | Constraint | KnownProblem, ...]]:
+    ) -> dict[str, tuple[Requirement | PotentialError | UserConstraint | KnownProblem, ...]]:
         sections = (self.requirements, self.errors, self.constraints, self.known_problems)
         return dict(zip(("TOR", "ERR", "UC", "KP"), sections, strict=True))
 

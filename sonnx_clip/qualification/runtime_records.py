@@ -25,7 +25,7 @@ from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.operator import Operator
@@ -128,16 +128,20 @@ class RuntimeRecord(Stored):
         return values_by_key(words)
 
 
-def record_of(report: Report, operator: Operator) -> RuntimeRecord:
+def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
     """The record of a report on an operator."""
-    # Behaviours whose texts differ in numbers alone are one.
-    keyed = [
-        ((behaviour.verdict, re.sub(r"\d+", "", behaviour.text)), behaviour)
-        for behaviour in _behaviours(report)
-    ]
+    keyed = []
+    for behaviour in _behaviours(report):
+        # Behaviours whose texts differ in numbers alone are one.
+        key = (behaviour.verdict, re.sub(r"\d+", "", behaviour.text))
+        keyed.append((key, behaviour))
     behaviours = [_merged(alike) for alike in values_by_key(keyed).values()]
-    deviations = [d for *_, d in report.deviations]
-    failing = [d for d in deviations if not d.latitude and d.kind != "acceptable"]
+    readings = {}
+    remarks: set[str] = set()
+    for result in report.types:
+        if result.readings is not None:
+            readings[result.type] = result.readings
+        remarks.update(result.remarks)
     oracle_file = getattr(operator.oracle, "__file__", None)  # None if conditions are evaluated
     return RuntimeRecord(
         operator=operator.name,
@@ -152,19 +156,30 @@ def record_of(report: Report, operator: Operator) -> RuntimeRecord:
         compared=report.compared,
         verdicts={result.type: result.verdict for result in report.types},
         behaviours=tuple(sorted(behaviours, key=_rank)),
-        readings={
-            result.type: result.readings for result in report.types if result.readings is not None
-        },
-        remarks=tuple(sorted({remark for result in report.types for remark in result.remarks})),
-        reproduce=next((d.reproduce for d in (*failing, *deviations) if d.reproduce), None),
+        readings=readings,
+        remarks=tuple(sorted(remarks)),
+        reproduce=_first_reproducer(report),
     )
+
+
+def _first_reproducer(report: Report) -> str | None:
+    """Python that repeats the first deviation that fails, else the first; None if there is none."""
+    accepted = None
+    for *_, deviation in report.deviations:
+        if not deviation.reproduce:
+            continue
+        if not deviation.latitude and deviation.kind != "acceptable":
+            return deviation.reproduce
+        accepted = accepted or deviation.reproduce
+    return accepted
 
 
 def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
     for result in report.types:
         if result.verdict == "refused":
-            words = result.words or next((c.words for c in result.classes if c.words), "")
+            words_of_classes = (klass.words for klass in result.classes if klass.words)
+            words = result.words or next(words_of_classes, "")
             yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
         for klass in result.classes:
             for deviation in klass.deviations:
@@ -210,14 +225,15 @@ def _shortened(words: str) -> str:
 
 
 def _fitting(
-    readings: tuple[str, ...], explained_by: str | None, matches: Iterable[ReadingMatch]
+    readings: tuple[str, ...], explained_by: str | None, matches: Sequence[ReadingMatch]
 ) -> str:
+    """Which readings allow the answers, and whether they give their bits in all types."""
     if not readings:
         if explained_by:
             return f"no reading; all follow from {explained_by}"
         return "no reading"
     named = "the cases" if "cases" in readings else ", ".join(readings)
-    exact = all(id_ in match.exactly for id_ in readings for match in matches)
+    exact = all(set(match.exactly).issuperset(readings) for match in matches)
     return f"the bits of {named}" if exact else f"allowed by {named}"
 
 
@@ -242,9 +258,9 @@ def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
     words: list[str] = []
     for word, part in (("integers", "int"), ("floats", "float")):
         of_family = [etype for etype in known if part in etype]
-        taken = [etype for etype in of_family if etype in shown]
-        if len(taken) == len(of_family):
+        shown_of_family = [etype for etype in of_family if etype in shown]
+        if len(shown_of_family) == len(of_family):
             words.append(word)
         else:
-            words += taken
+            words += shown_of_family
     return ", ".join(words)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sonnx_clip.claims.all_claims import every_claim
-from sonnx_clip.claims.templates import expanded, templates
+from sonnx_clip.claims.templates import claim_templates, expanded
 from sonnx_clip.language.parse import LanguageError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.operators import specification
@@ -30,7 +30,7 @@ def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows(
 def test_every_template_makes_a_claim():
     specs = [SPEC, specification("abs")]  # Clip has no case that a family lacks
     made = {(claim.role, claim.name) for spec in specs for claim in every_claim(spec)}
-    for template in (template for section in templates().values() for template in section):
+    for template in (template for section in claim_templates().values() for template in section):
         pattern = re.compile(re.sub(r"\{[\w.]+\}", r"\\w+", template.goal))
         assert any(role == template.role and pattern.fullmatch(name) for role, name in made), (
             template.goal
@@ -38,13 +38,13 @@ def test_every_template_makes_a_claim():
 
 
 def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch):
-    (right,) = templates()["inhabited"]
+    (right,) = claim_templates()["inhabited"]
     etype, case = SPEC.element_type("int8"), SPEC.cases[0]
     assert len(list(expanded(SPEC, etype, "inhabited", case))) == 1
     for wrong in ({"title": "some input falls into {idd}"}, {"holds": "{id} and lowe"}):
-        planted = {**templates(), "inhabited": (right.model_copy(update=wrong),)}
+        planted = {**claim_templates(), "inhabited": (right.model_copy(update=wrong),)}
         monkeypatch.setattr(
-            "sonnx_clip.claims.templates.templates", lambda planted=planted: planted
+            "sonnx_clip.claims.templates.claim_templates", lambda planted=planted: planted
         )
         with pytest.raises((KeyError, LanguageError)):
             list(expanded(SPEC, etype, "inhabited", case))

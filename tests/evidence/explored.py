@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from sonnx_clip.backends.javascript import render_javascript, render_rewrites
+from sonnx_clip.backends.javascript import render_javascript, rewrites_script
 from sonnx_clip.evidence.explorer import meaning_data, rewrites_data
 from sonnx_clip.language import encode, hex_float, show, show_bits
 from sonnx_clip.language.special import FEW, special_patterns
@@ -55,7 +55,7 @@ def script(meaning=None):
 
 def script_of_all():
     """The same for every operator and rewrite; `use(name)` chooses the operator, or the rewrites."""
-    meaning = render_javascript(*operators().values()) + render_rewrites(known_rewrites())
+    meaning = render_javascript(*operators().values()) + rewrites_script(known_rewrites())
     parts = [(TEMPLATES / name).read_text() for name in ("values.js", "answers.js", "rewrites.js")]
     scopes = {name: meaning_data(spec) for name, spec in operators().items()}
     scopes |= {"rewrites": rewrites_data()}

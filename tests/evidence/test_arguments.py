@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sonnx_clip.backends.acsl import due, functions
+from sonnx_clip.backends.acsl import c_functions, required_goals
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
@@ -79,9 +79,9 @@ def of_type(etype, **fields):
     ended = {"kind": "termination clause", "text": "", "status": "Valid"}
     whole = {
         "type": etype.id, "files": digests(etype), "taken": (), "words": (),
-        "properties": tuple(WpProperty(function=f, **ended) for f in functions(etype)),
-        "goals": tuple(WpGoal(name=name, **goal) for name in due(etype)),
-        "smoke": tuple(Smoke(function=f, held=True) for f in functions(etype)), "seconds": 1.0,
+        "properties": tuple(WpProperty(function=f, **ended) for f in c_functions(etype)),
+        "goals": tuple(WpGoal(name=name, **goal) for name in required_goals(etype)),
+        "smoke": tuple(Smoke(function=f, held=True) for f in c_functions(etype)), "seconds": 1.0,
     }  # fmt: skip
     return OfType(**(whole | fields))
 

@@ -13,7 +13,7 @@ from sonnx_clip.evidence.exchange_formats import render_junit, render_matrix, re
 from sonnx_clip.evidence.other_operators import operator_evidence
 from sonnx_clip.evidence.records import read_other, read_records
 from sonnx_clip.evidence.supply_chain import record_files
-from sonnx_clip.evidence.verify import answers_of, repeat_answers, verify
+from sonnx_clip.evidence.verify import recorded_answers, repeat_answers, verify
 from sonnx_clip.prove.proofs_record import theory_digests
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -94,7 +94,7 @@ def test_unproved_obligation_is_open(build):
 
 def test_answer_about_another_task_is_refused(build):
     operator = read_other(build, made.other("max")).proved
-    answers = [one for one in answers_of(operator) if one.obligation.id == "int8.total"]
+    answers = [one for one in recorded_answers(operator) if one.obligation.id == "int8.total"]
     with pytest.raises(UserError, match="the theories have another") as error:
         repeat_answers(build, operator, answers)
     assert "max/proofs.json" in str(error.value)

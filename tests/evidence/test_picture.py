@@ -20,7 +20,7 @@ def test_each_kind_of_bounds_shows_its_cases():
 def test_the_table_of_special_values():
     table = {
         (x, *bounds): cell
-        for x, cells in picture.special_table(load_spec()).items()
+        for x, cells in picture.special_values_table(load_spec()).items()
         for bounds, cell in zip(picture.SPECIAL_BOUNDS, cells, strict=True)
     }
     assert (table["nan", "1", "-1"].shown, table["nan", "1", "-1"].latitude) == (

@@ -6,7 +6,7 @@ from functools import cache
 from xml.etree import ElementTree as ET
 
 from sonnx_clip.evidence.page import render_review
-from sonnx_clip.evidence.review import differences
+from sonnx_clip.evidence.review import page_differences
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -54,7 +54,7 @@ def test_links_lead_to_anchors_of_the_page_or_to_findings_of_the_evidence():
 
 
 def test_each_difference_is_marked_in_the_source_and_at_the_tags_of_the_page():
-    found = differences(SPEC)
+    found = page_differences(SPEC)
     assert {one.finding.id for one in found} >= {
         "c2-for-floats",
         "sign-of-zero",

@@ -16,9 +16,9 @@ from sonnx_clip.evidence.records import read_records
 from sonnx_clip.evidence.verify import (
     Answered,
     Recorded,
+    random_part,
     repeat_answers,
     repeat_deviation,
-    sample,
     verify,
 )
 from sonnx_clip.evidence.write_evidence import FORMATS, render
@@ -215,11 +215,11 @@ def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
 
 def test_sample_is_drawn_by_its_seed():
     every = list(range(1000))
-    assert sample(every, 0.02, 7) == sample(every, 0.02, 7) != sample(every, 0.02, 8)
-    assert len(sample(every, 0.02, 7)) == 20
-    assert sample(every, 1.0, 7) == every
-    assert len(sample(every, 1e-9, 7)) == 1
-    assert sample(every, 0.0, 7) == []
+    assert random_part(every, 0.02, 7) == random_part(every, 0.02, 7) != random_part(every, 0.02, 8)
+    assert len(random_part(every, 0.02, 7)) == 20
+    assert random_part(every, 1.0, 7) == every
+    assert len(random_part(every, 1e-9, 7)) == 1
+    assert random_part(every, 0.0, 7) == []
 
 
 @pytest.mark.parametrize("text", ["2", "200%", "nan%"])

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.explain.finding_views import IN_TEXT, NO_NUMBER, NOT_RUN, REFUSED, FindingView, tell
-from sonnx_clip.explain.measured_record import read_record
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.spec import load_spec
 from tests.command import printed, run
 
 SPEC = load_spec()
-RECORD = read_record(SPEC)
+RECORD = read_measured(SPEC)
 TOLD = {finding.id: finding for finding in tell(SPEC, RECORD)}
 
 

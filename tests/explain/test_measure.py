@@ -18,7 +18,7 @@ from sonnx_clip.explain.measured_record import (
     MeasuredAnswer,
     Question,
     questions,
-    read_record,
+    read_measured,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -38,9 +38,11 @@ SPEC = load_spec()
 
 
 def test_record_is_what_the_installed_runtimes_answer() -> None:
-    record = read_record(SPEC)
+    record = read_measured(SPEC)
     assert {answer.runtime for answer in record.answers} == set(RUNTIMES)
-    assert record.answers == tuple(measuring.measure(SPEC, measuring.installed(SPEC))), MEASURE
+    assert record.answers == tuple(measuring.measure(SPEC, measuring.installed_runtimes(SPEC))), (
+        MEASURE
+    )
     assert {a.form for a in record.answers} >= {
         CALL,
         "clip-1",
@@ -64,8 +66,10 @@ def test_record_is_what_the_installed_runtimes_answer() -> None:
 @pytest.mark.parametrize("name", ["max", "relu", "abs", "neg"])
 def test_findings_of_another_operator_are_measured(name: str) -> None:
     spec = specification(name)
-    record = read_record(spec)
-    assert record.answers == tuple(measuring.measure(spec, measuring.installed(spec))), MEASURE
+    record = read_measured(spec)
+    assert record.answers == tuple(measuring.measure(spec, measuring.installed_runtimes(spec))), (
+        MEASURE
+    )
     assert {answer.runtime for answer in record.answers} == {"onnxruntime", "onnx-reference"}
     assert "Not run" not in printed("findings", "--operator", name)
 
@@ -97,27 +101,27 @@ def test_models_have_the_form_of_the_question() -> None:
 def test_command_measures_all_runtimes_or_writes_nothing(
     own_spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = read_record(SPEC)
+    before = read_measured(SPEC)
     there = {
         name: runtime
-        for name, runtime in measuring.installed(SPEC).items()
+        for name, runtime in measuring.installed_runtimes(SPEC).items()
         if name != "onnxruntime"
     }
     with monkeypatch.context() as patch:
         patch.setattr(measuring, "installed", lambda _: there)
         with pytest.raises(UserError, match="not installed: onnxruntime"):
             measuring.write_record([load_spec()])
-    assert read_record(SPEC) == before
+    assert read_measured(SPEC) == before
     (own_spec / PATH).unlink()
     with pytest.raises(UserError, match="is missing"):
-        read_record(SPEC)
+        read_measured(SPEC)
     assert f"{PATH}: " in printed("findings", "--measure")
-    assert read_record(load_spec()).answers == before.answers
+    assert read_measured(load_spec()).answers == before.answers
 
 
 def test_unusable_answers_are_recorded_in_words() -> None:
     asked = next(q for q in questions(SPEC) if q.form == CALL and q.type == "float32")
-    numpy = measuring.installed(SPEC)["numpy"]
+    numpy = measuring.installed_runtimes(SPEC)["numpy"]
 
     def answer(function: Callable[..., object]) -> MeasuredAnswer:
         return measuring.answer_of(asked, "numpy", replace(numpy, open=lambda _: function))
@@ -165,6 +169,6 @@ def test_record_that_does_not_fit_is_rejected(change: Any, says: str, own_spec: 
     change(document)
     (own_spec / PATH).write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(UserError, match=says) as caught:
-        read_record(SPEC)
+        read_measured(SPEC)
     assert PATH in str(caught.value)
     assert MEASURE in str(caught.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sonnx_clip.explain.measured_record import read_record
+from sonnx_clip.explain.measured_record import read_measured
 from sonnx_clip.explain.readings_matrix import Matrix, matrix
 from sonnx_clip.language.values import encode, is_nan
 from sonnx_clip.spec import load_spec
@@ -35,7 +35,7 @@ def test_runs_support_the_interpretations_that_name_them() -> None:
     """Each has a run with a NaN operand, and its reading allows every answer of these runs."""
     for id_, form in [(id_, given.ran) for id_, given in GIVEN.items() if given.ran]:
         has_nan = False
-        for answer in (a for a in read_record(SPEC).answers if a.form == form and a.bits):
+        for answer in (a for a in read_measured(SPEC).answers if a.form == form and a.bits):
             etype = SPEC.element_type(answer.type)
             texts = (answer.operands.get(name, "") for name in ("X", "min", "max"))
             triple = tuple(encode(bits, etype) for bits in texts)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sonnx_clip.explain.triple import explain
+from sonnx_clip.explain.triple import explain_triple
 from sonnx_clip.prove.proofs_record import theory_digests
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -33,22 +33,22 @@ def test_nan_and_inverted_bounds():
 
 
 def test_obligations_and_readings_are_those_of_the_triple():
-    shown = {one.id for one in explain(SPEC, "int8", "3", "2", "10").obligations}
+    shown = {one.id for one in explain_triple(SPEC, "int8", "3", "2", "10").obligations}
     assert {"int8.inside_inhabited", "int8.inside_ordinary_inhabited"} <= shown
     assert not {id_ for id_ in shown if "inverted" in id_ or not id_.startswith("int8.")}
-    tie = {one.id: one for one in explain(SPEC, "float64", "-0", "0", "1").readings}
+    tie = {one.id: one for one in explain_triple(SPEC, "float64", "-0", "0", "1").readings}
     assert [answer.decimal for answer in tie["formula-2008"].answers] == ["-0", "0"]
     assert tie["formula-2008"].agreement == "by value"
-    assert {one.agreement for one in explain(SPEC, "real", "1", "0", "2").readings} == {
+    assert {one.agreement for one in explain_triple(SPEC, "real", "1", "0", "2").readings} == {
         "bit for bit"
     }
 
 
 def test_latitude_and_forms_depend_on_the_family():
-    (other,) = explain(SPEC, "float32", "-0", "0", "1").acceptable
+    (other,) = explain_triple(SPEC, "float32", "-0", "0", "1").acceptable
     assert (other.latitude, other.answer.bits) == ("zero-sign", "0x80000000")
-    assert explain(SPEC, "int32", "1", "2", "3").acceptable == ()
-    real = explain(SPEC, "real", "1", "2", "3")
+    assert explain_triple(SPEC, "int32", "1", "2", "3").acceptable == ()
+    real = explain_triple(SPEC, "real", "1", "2", "3")
     assert (real.x.bits, real.x.hex_float) == (None, None)
     told = json.loads(
         printed("explain", "float32", "--x", "nan", "--min", "0", "--max", "1", "--json")
@@ -68,13 +68,13 @@ def test_latitude_and_forms_depend_on_the_family():
 )
 def test_bad_input_is_one_message(arguments, words):
     with pytest.raises(UserError) as caught:
-        explain(SPEC, *arguments)
+        explain_triple(SPEC, *arguments)
     assert words in str(caught.value)
 
 
 def test_obligations_that_are_not_generated_are_one_message(own_spec):
     with pytest.raises(UserError, match="sonnx-clip generate"):
-        explain(SPEC, "float32", "1", "0", "1")
+        explain_triple(SPEC, "float32", "1", "0", "1")
 
 
 def _record(replies, files=None, digest=None):

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.explain.triple import explain
+from sonnx_clip.explain.triple import explain_triple
 from sonnx_clip.language import encode
 from sonnx_clip.lint import json_parts, to_text
 from sonnx_clip.lint.verdict import Run
@@ -122,7 +122,7 @@ def test_bound_has_the_digits_that_explain_prints(
     etype = load_spec().element_type(type_id)
     bound = numpy_helper.from_array(from_bits(encode(number, etype), type_id), "M")
     report = lint(tmp_path, model(build_graph(stored=[scalar("L", -7.0), bound])))
-    explained = explain(load_spec(), type_id, "0", "-7", number).max.decimal
+    explained = explain_triple(load_spec(), type_id, "0", "-7", number).max.decimal
     assert f"bounds: L = -7, M = {explained}\n" in to_text(report)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip.backends.pages import render_findings
 from sonnx_clip.explain import measure as measuring
-from sonnx_clip.explain.measured_record import PATH, read_record
+from sonnx_clip.explain.measured_record import PATH, read_measured
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
@@ -38,16 +38,16 @@ def test_record_with_another_answer_is_reported(bench):
     ]  # fmt: skip
     bench.plant(PATH, line, line.replace('"0xff7fffff"', '"0xff800000"'))
     spec = load_spec()
-    now = measuring.measure(spec, measuring.installed(spec))
-    different = [str(a) for a, b in zip(read_record(spec).answers, now, strict=True) if a != b]
+    now = measuring.measure(spec, measuring.installed_runtimes(spec))
+    different = [str(a) for a, b in zip(read_measured(spec).answers, now, strict=True) if a != b]
     assert different == ["clip-12 float32 X=0xff800000"]
 
 
 def test_runtime_that_has_changed_is_reported():
     spec = load_spec()
-    numpy = measuring.installed(spec)["numpy"]
+    numpy = measuring.installed_runtimes(spec)["numpy"]
     wrong = replace(numpy, open=lambda etype: lambda *operands: abs(numpy.open(etype)(*operands)))
-    known = read_record(spec).answers
+    known = read_measured(spec).answers
     found = [
         str(answer) for answer in measuring.measure(spec, {"numpy": wrong}) if answer not in known
     ]

@@ -34,7 +34,7 @@ def test_project_proves_what_its_list_says():
 
 
 def test_weakened_and_missing_templates_are_named(monkeypatch, tmp_path):
-    original = templates.templates()
+    original = templates.claim_templates()
     changed = {
         section: tuple(
             template.model_copy(update=WEAKENED.get(template.goal, {}))
@@ -43,7 +43,7 @@ def test_weakened_and_missing_templates_are_named(monkeypatch, tmp_path):
         )
         for section, of_section in original.items()
     }
-    monkeypatch.setattr(templates, "templates", lambda: changed)
+    monkeypatch.setattr(templates, "claim_templates", lambda: changed)
     for file in ("clip.yaml", "clip.statements.txt"):
         shutil.copy(repo_file(f"spec/{file}"), tmp_path)
     spec = load_spec(tmp_path / "clip.yaml")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sonnx_clip.backends.drivers import COMMANDS, configuration
+from sonnx_clip.backends.drivers import COMMANDS, why3_configuration
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome
 from sonnx_clip.prove.provers import NAMES, ProverLimits, Reply, ask, find_provers, read_answer
@@ -48,7 +48,7 @@ def test_read_answer(output, status, verdict):
 
 def test_why3_is_configured_to_use_the_same_commands():
     """The command by hand and generated/replay.sh ask as the tool does."""
-    text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
+    text = why3_configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
     assert text in repo_file("generated/replay.sh").read_text()
     configured = dict(
         re.findall(

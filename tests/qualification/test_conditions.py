@@ -29,7 +29,7 @@ def found(tmp_path_factory):
 def test_every_constraint_has_a_status(found, tmp_path):
     evidence, _ = render(found)
     lines, constraints = (
-        list(user_constraints.conditions(tmp_path, found, evidence)),
+        list(user_constraints.check_constraints(tmp_path, found, evidence)),
         load_kit().constraints,
     )
     assert [line.id for line in lines] == [one.id for one in constraints]

@@ -16,7 +16,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator, operator_named
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.qualification.context_records import read_context_records
-from sonnx_clip.qualification.runtime_records import RuntimeRecord, record_of
+from sonnx_clip.qualification.runtime_records import RuntimeRecord, runtime_record
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OF_MODELS, OURS
@@ -74,7 +74,7 @@ def test_runtimes_of_models_have_a_record_of_every_operator() -> None:
 
 def test_record_of_another_operator_is_current_for_its_specification() -> None:
     operator = operator_named("identity")
-    record = record_of(
+    record = runtime_record(
         run_campaign(CheckOptions("numpy:positive", ["int8"], of=operator)), operator
     )
     assert (record.operator, record.verdicts) == ("identity", {"int8": "conforms"})
@@ -89,7 +89,7 @@ def test_record_keeps_what_a_report_found() -> None:
     report = run_campaign(
         CheckOptions("numpy", ["int8", "float16", "bfloat16"], of=clip_operator())
     )
-    record = record_of(report, clip_operator())
+    record = runtime_record(report, clip_operator())
     assert RuntimeRecord.model_validate_json(record.model_dump_json()) == record
     problems = {one.text: one for one in record.problems}
     assert {one.verdict for one in record.problems} == {"violates"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.backends.acsl import due, functions
+from sonnx_clip.backends.acsl import c_functions, required_goals
 from sonnx_clip.spec import load_spec
 
 INT8 = load_spec().element_type("int8")
@@ -46,12 +46,14 @@ class FakeFramaC:
 
     folder: Path
     monkeypatch: pytest.MonkeyPatch
-    goals: dict = field(default_factory=lambda: {name: proved() for name in due(INT8)})
+    goals: dict = field(default_factory=lambda: {name: proved() for name in required_goals(INT8)})
     smoke: dict = field(
-        default_factory=lambda: {f"{name}_ensures_smoke": dict(HELD) for name in functions(INT8)}
+        default_factory=lambda: {f"{name}_ensures_smoke": dict(HELD) for name in c_functions(INT8)}
     )
     rows: list = field(
-        default_factory=lambda: [(name, "termination clause", "Valid") for name in functions(INT8)]
+        default_factory=lambda: [
+            (name, "termination clause", "Valid") for name in c_functions(INT8)
+        ]
     )
     words: str = "[kernel] Parsing unit.c (with preprocessing)\n"
     status: int | str = 0
@@ -82,6 +84,6 @@ class FakeFramaC:
     def _report(self, goals):
         by_function = {}
         for name, counts in goals.items():
-            function = max((f for f in functions(INT8) if name.startswith(f)), key=len)
+            function = max((f for f in c_functions(INT8) if name.startswith(f)), key=len)
             by_function.setdefault(function, {"wp:section": {}})[name] = counts
         return {"wp:global": {}, "wp:functions": by_function}

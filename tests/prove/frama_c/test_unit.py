@@ -2,7 +2,7 @@
 
 import pytest
 
-from sonnx_clip.backends.acsl import LOOP, contract_path, functions
+from sonnx_clip.backends.acsl import LOOP, c_functions, contract_path
 from sonnx_clip.prove.frama_c import c_path, join, with_smoke
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -23,7 +23,7 @@ def test_the_c_is_found_whole_and_each_contract_gets_its_smoke_claim(etype):
     assert unit.startswith(contract)
     assert unit[len(contract) :].replace(LOOP_TEXT, "") == c
     assert unit.count("loop invariant") == 3
-    count = len(functions(etype))
+    count = len(c_functions(etype))
     assert with_smoke(unit, count).count(r"check ensures smoke: \false; */") == count
 
 
