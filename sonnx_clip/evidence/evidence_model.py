@@ -183,7 +183,7 @@ class Totals(Stored):
     """The counts on top, and what is `open`, a line each; nothing open is exit status 0.
 
     Without smoke obligations: `obligations` = `by_two` + `by_one` + `not_proved`, asked in `tasks` different
-    tasks. `refuted` counts the properties that are false as they stand in a family.
+    tasks. `refuted` counts the requirements that are false as they stand in a family.
     """
 
     obligations: int

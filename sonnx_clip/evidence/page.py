@@ -11,13 +11,20 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.evidence import picture
 from sonnx_clip.evidence.control_characters import escape_control_characters, escape_in_data
 from sonnx_clip.evidence.evidence_model import SHOWN
-from sonnx_clip.evidence.first_screen import assessed, headline, remaining, tasks, tiles
+from sonnx_clip.evidence.first_screen import (
+    assessed,
+    duties,
+    headline,
+    remaining,
+    tasks,
+    tiles,
+)
 from sonnx_clip.evidence.review import SOURCE, review_parts
 from sonnx_clip.evidence.runtimes import dialects_of, runtimes_of
 from sonnx_clip.evidence.trace_cells import (
@@ -70,7 +77,8 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
     by_section: dict[str, list[Entry]] = {section.name: [] for section in SHOWN}
     for entry in evidence.entries:
         by_section[entry.section].append(entry)
-    judged_classes: dict[str, None] = {}
+    judged_classes: dict[str, None] = {}  # in the order of the specification, then those of calls
+    judged_classes |= dict.fromkeys(entry.id for entry in spec.classes)
     for runtime in runtimes:
         for by_class in runtime.verdicts.values():
             judged_classes |= dict.fromkeys(by_class)
@@ -94,6 +102,8 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
         subjects_of=subjects_of,
         tiles=tiles(evidence, runtimes),
         tasks=tuple(tasks(evidence)),
+        duties=duties(),
+        with_code=with_code,
         headline=headline(evidence),
         assessed=assessed(evidence, spec.page(SOURCE).title, _machines(runtimes)),
         remaining=remaining(evidence),
@@ -178,6 +188,16 @@ def packed(data: Any) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
+def with_code(text: str) -> Markup:
+    """A text of the specification as HTML: what stands between backticks is code."""
+    parts = escape_control_characters(text).split("`")
+    marked = [
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
+
+
 def _machines(runtimes: Iterable[RuntimeView]) -> list[str]:
     """The processors on which runtimes were judged."""
     return sorted({runtime.report.machine for runtime in runtimes if runtime.report})
@@ -260,6 +280,10 @@ def _data(evidence: Evidence, records: Records, runtimes: Iterable[RuntimeView])
         "vectors": _vectors_by_class(records),
         "sources": sources,
         "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
+        "verdicts": {
+            runtime.name: runtime.verdicts
+            for runtime in runtimes_of(records.spec, evidence.runtimes)
+        },
         "trusted": trusted,
         "files": evidence.files,
         "operands": list(records.spec.signature.keys),

@@ -117,7 +117,6 @@ def operator_totals(
     goals = [o for o in obligations if o.obligation.kind != "smoke"]
     smoke = [o for o in obligations if o.obligation.kind == "smoke"]
     statuses = Counter(o.status for o in goals)
-    properties = [entry for entry in entries if entry.section == "properties"]
     # Obligations that state the same share a task.
     tasks = distinct_tasks((reply.task for reply in goal.replies) for goal in goals)
     return Totals(
@@ -129,7 +128,7 @@ def operator_totals(
         smoke=len(smoke),
         smoke_held=sum(o.status == "proved" for o in smoke),
         requirements=sum(entry.requirement for entry in entries),
-        refuted=sum(entry.refuted for entry in properties),
+        refuted=sum(entry.refuted for entry in entries if entry.requirement),
         findings=len(operator.spec.findings),
         vectors=sum(map(len, operator.vectors.values())),
         open=tuple(opened),

@@ -22,7 +22,6 @@ VERDICT_SIGNS: dict[str, str] = {
 }
 PARTIAL_SIGN = "◐"
 """Stands where a runtime fails in some element types and passes in others."""
-_NOT_JUDGED = ("not run", "unsupported")
 
 
 class RuntimeCell(NamedTuple):
@@ -42,11 +41,13 @@ def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
         verdict = worst_in_classes(runtime, entry.classes, (type_id,))
         if verdict:
             by_type[type_id] = verdict
-    overall = worst_in_classes(runtime, entry.classes, entry.vectors)
+    # A type that the runtime lacks makes no difference, unless it lacks them all.
+    served = [type_id for type_id, verdict in by_type.items() if verdict != "unsupported"]
+    overall = worst_in_classes(runtime, entry.classes, served or entry.vectors)
     if overall is None:
         return None
-    # A type that was not judged makes no difference: a runtime that lacks it may fail in all others.
-    judged = [verdict for verdict in by_type.values() if verdict not in _NOT_JUDGED]
+    # Nor does one that was not judged: the runtime may fail in all others.
+    judged = [by_type[type_id] for type_id in served if by_type[type_id] != "not run"]
     fails_everywhere = all(verdict in FAILING for verdict in judged)
     title = _types_by_verdict(by_type)
     if overall in FAILING and not fails_everywhere:

@@ -58,7 +58,7 @@ class EvidenceSummary:
             f"{t.obligations} obligations in {t.tasks} different tasks: {proved}",
             f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held",
             counted(t.findings, "finding"),
-            counted(t.refuted, "refuted conclusion"),
+            f"{counted(t.refuted, 'requirement')} refuted as written",
         ]
         if t.open:
             counts.append(f"{len(t.open)} open, first: {t.open[0]}")

@@ -57,7 +57,7 @@ def test_refutation_is_a_finding_in_its_types_alone(evidence):
     assert cell(evidence, "C2", "float32").finding
     assert not cell(evidence, "C2", "int8").finding
     assert cell(evidence, "R1", ALL_TYPES).status == "proved"
-    refuted = sum(e.refuted for e in evidence.entries if e.section == "properties")
+    refuted = sum(entry.refuted for entry in evidence.entries if entry.requirement)
     assert evidence.totals.refuted == refuted > 0
 
 

@@ -45,6 +45,15 @@ def test_what_was_not_run_is_not_a_success():
     assert cell({"float16": "conforms", "float32": "not run"}).style == "v-not-run"
 
 
+def test_type_that_the_runtime_lacks_hides_no_success():
+    some = cell({"float16": "conforms", "bfloat16": "unsupported"})
+    assert (some.style, some.title) == (
+        "v-conforms",
+        "conforms in float16; unsupported in bfloat16",
+    )
+    assert cell({"float16": "unsupported", "bfloat16": "unsupported"}).style == "v-unsupported"
+
+
 def test_runtime_without_the_class_has_no_cell():
     assert cell({}) is None
 

@@ -83,6 +83,13 @@
     return Object.values(data.commands).map((start) => [start, ...options].join(" ")).join("\n");
   };
 
+  // What each runtime does in a class and an element type, with the way to its deviations.
+  const verdictsOf = (e, type) => listed(Object.entries(data.verdicts)
+    .map(([name, byType]) => [name, (byType[type] ?? {})[e.id]])
+    .filter(([, verdict]) => verdict && verdict !== "not run")
+    .map(([name, verdict]) => el("span", { class: "nowrap" },
+      el("a", { href: `#runtime-${name}` }, name), " ", chip(verdict, `v-${verdict.replaceAll(" ", "-")}`))));
+
   const render = {
     entries: (group) => data.entries[group].map((e) => el("section", { class: "entry", id: `${e.section}-${e.id}` },
       el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", ")), exploreEntry(e), toTrace(e)),
@@ -100,8 +107,9 @@
         [chip(status), soft(note)],
         listed((shownBy.get(`${e.id} ${type}`) ?? []).map((id) => to(id, type === "all" ? id : id.slice(id.indexOf(".") + 1)))),
         e.vectors[type] && (e.classes.length > 3 ? el("a", { href: `#v-${type}` }, `${e.vectors[type]}`)
-          : listed(e.classes.filter((c) => data.vectors[type][c]).map((c) => el("a", { href: `#v-${type}.${c}` }, c)))))),
-      "Type", "Status", "Obligations", "Vectors"))),
+          : listed(e.classes.filter((c) => data.vectors[type][c]).map((c) => el("a", { href: `#v-${type}.${c}` }, c)))),
+        verdictsOf(e, type))),
+      "Type", "Status", "Obligations", "Vectors", "Runtimes"))),
 
     obligations: (subject) => data.obligations[subject].map((o) => {
       const made = el("details", { class: "ob", id: `o-${o.id}` }, el("summary", {},
