@@ -7,8 +7,7 @@ import pytest
 from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
-from sonnx_clip.prove.coq import GOLDEN, coq_sources
-from sonnx_clip.prove.coq import digests as coq_digests
+from sonnx_clip.prove.coq import GOLDEN, coq_digests, coq_sources
 from sonnx_clip.prove.frama_c import (
     OPTIONS,
     FramaCRecord,
