@@ -37,7 +37,7 @@ from sonnx_clip.rewrites.rewrite import known_theorems
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, write_whole
 from sonnx_clip.root.manifest import MANIFEST
-from sonnx_clip.spec.model import entries_with, place_of
+from sonnx_clip.spec.model import entries_with, yaml_place
 from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.spec.quotes import require_sources
 from sonnx_clip.whyml.hand_written import written_obligations
@@ -142,7 +142,7 @@ def _place(spec: Spec, obligation: str) -> str:
     for section, index, entry in entries_with(spec, "id"):
         name = re.escape(entry.id.replace("-", "_"))
         if re.search(rf"(^|_){name}(_|$)", goal):
-            place = place_of(spec, (section, index, "id"))
+            place = yaml_place(spec, (section, index, "id"))
     return place
 
 

@@ -26,7 +26,7 @@ from sonnx_clip.spec.evaluate import (
     declared_example,
     evaluator,
 )
-from sonnx_clip.spec.model import entries_with, place_of
+from sonnx_clip.spec.model import entries_with, yaml_place
 from sonnx_clip.spec.readings import same_value
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
@@ -252,7 +252,7 @@ def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
             call = f"{signature.function}({', '.join(operands)})"
             raise UserError(
                 f"`{claim.id}` is false: {call} is {show(result, etype)}, not {expected}",
-                place_of(spec, ("examples", index, signature.result.id, row)),
+                yaml_place(spec, ("examples", index, signature.result.id, row)),
                 "correct the entry, or the cases; no prover was run",
             )
 
@@ -261,7 +261,7 @@ def _place(spec: Spec, id_: str) -> str:
     """The position of an entry."""
     for section, index, entry in entries_with(spec, "id"):
         if entry.id == id_:
-            return place_of(spec, (section, index))
+            return yaml_place(spec, (section, index))
     return f"{spec.file} ({id_})"
 
 

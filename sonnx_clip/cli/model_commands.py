@@ -14,7 +14,7 @@ from sonnx_clip.root.terminal import is_quiet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.lint.verdict import ModelReport, Run
+    from sonnx_clip.lint.verdict import BatchRun, ModelReport
 
 NO_CLIP_STATUS = 3
 """Of `lint --require-clip`, where every model could be read and nothing else is wrong."""
@@ -89,10 +89,14 @@ def lint(
 
 
 def _print_lint(
-    run: "Run[ModelReport]", ignored: "Mapping[str, str]", format: str, *, only_statistics: bool
+    run: "BatchRun[ModelReport]",
+    ignored: "Mapping[str, str]",
+    format: str,
+    *,
+    only_statistics: bool,
 ) -> None:
     from sonnx_clip.lint import json_parts, to_sarif, to_text
-    from sonnx_clip.lint.report import closing_lines, statistics_lines
+    from sonnx_clip.lint.report import footer_lines, statistics_lines
 
     if format == "json":
         sys.stdout.writelines(json_parts(run, ignored))
@@ -106,7 +110,7 @@ def _print_lint(
     else:
         shown = [one for one in run.reports if one.exit_status or not is_quiet()]
         lines = ["\n".join([to_text(report), ""]) for report in shown]
-    print("\n".join([*lines, *closing_lines(run, ignored)]).rstrip("\n"))
+    print("\n".join([*lines, *footer_lines(run, ignored)]).rstrip("\n"))
 
 
 def normalise(

@@ -18,8 +18,8 @@ from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.proofs_record import RECORD, results_of
-from sonnx_clip.prove.proofs_table import failures, print_table, summary, undecided
-from sonnx_clip.prove.prove_all import ProofSession, record_of
+from sonnx_clip.prove.proofs_table import failures, print_table, proofs_summary, undecided
+from sonnx_clip.prove.prove_all import ProofSession, proofs_record_of
 from sonnx_clip.prove.provers import NAMES, find_provers
 from sonnx_clip.prove.selection import select
 from sonnx_clip.prove.snapshot import configure
@@ -161,9 +161,9 @@ def prove_these(
     )
     lines = [*failures(why3, provers, proofs, shown)]
     if any(t.kind == "refused" for t in taken):  # a record of this run would be worth nothing
-        _print(console, [*lines, summary(proofs), news])
+        _print(console, [*lines, proofs_summary(proofs), news])
         return 1
-    record = record_of(spec, why3, provers, proofs, taken, complete=complete, root=root)
+    record = proofs_record_of(spec, why3, provers, proofs, taken, complete=complete, root=root)
     if complete and not any(o.status == "not proved" for o in proofs.canaries):
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
     accept = f"to accept it, compare each statement with its sentence in {STATEMENTS}"
@@ -193,7 +193,7 @@ def prove_these(
         if not complete:
             unchanged = f"partial run: {build}/{RECORD} is unchanged"
             lines.append(f"{unchanged}; `explain` and `evidence` need a run of all obligations")
-        _print(console, [*lines, summary(proofs)])
+        _print(console, [*lines, proofs_summary(proofs)])
         if left := unclaimed(spec):
             theory = f"why3/{written_theory(spec).name}"
             why = f"there is no theory of tensors and dialects, {theory}"

@@ -28,10 +28,8 @@ from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.run import RECORD as MUTANTS
 from sonnx_clip.mutants.run import MutantsRecord, all_mutants, digest_of
-from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
-from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.frama_c import OPTIONS
-from sonnx_clip.prove.frama_c import digests as frama_c_digests
+from sonnx_clip.prove.coq import coq_digests, coq_sources, unlisted_axioms
+from sonnx_clip.prove.frama_c import OPTIONS, frama_c_digests
 from sonnx_clip.prove.statements import (
     STATEMENTS,
     pinned,

@@ -11,7 +11,7 @@ from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import listed
-from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
+from sonnx_clip.spec.finding_witnesses import refuted_result, side_answers
 from sonnx_clip.spec.findings import Contrast, Stands, Theorem, asked_forms, types_of_claim
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _lines(spec: Spec, witness: Stands) -> WitnessView:
 
 
 def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> AnswerRow:
-    answer = answers_of(spec, witness, side)
+    answer = side_answers(spec, witness, side)
     values = [number_with_bits(value, etype) for value in answer.values]
     if answer.any_nan:
         values.append(ANY_NAN)

@@ -22,18 +22,19 @@ from sonnx_clip.lint.operator_versions import (
 )
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import quoted, show_dims, shown
-from sonnx_clip.lint.tensors import Argument, compatible, from_type, numbers
+from sonnx_clip.lint.tensors import NodeTensor, compatible, from_type, static_dims
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.lint.tensors import Dims
     from sonnx_clip.root.signature import Operand
 
 
 @dataclass(frozen=True)
-class Step:
+class NormaliseStep:
     """One change of one Clip node, or one restriction that stays broken where it is not `done`."""
 
     rule: str  # default_made_explicit, bound_made_scalar or shape_declared; else the id of the restriction
@@ -44,7 +45,8 @@ class Step:
 
 
 def fitting_shapes(
-    model: ModelProto, shapes: Mapping[str, Sequence[int]]
+    model: ModelProto,
+    shapes: Mapping[str, Sequence[int]],
 ) -> dict[str, Sequence[int]]:
     """The shapes of inputs that the model has and leaves open: others are for other models."""
     fitting: dict[str, Sequence[int]] = {}
@@ -59,32 +61,35 @@ def fitting_shapes(
 
 
 def set_shapes(
-    model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path
+    model: ModelProto,
+    shapes: Mapping[str, Sequence[int]],
+    path: Path,
 ) -> tuple[str, ...]:
     """Set the sizes that the user chooses for inputs of the main graph; returns what was changed.
 
     UserError if the model has no such input, or its declaration contradicts the sizes.
     """
-    changes, where = [], shown(str(path))
+    changes = []
+    where = shown(str(path))
     inputs = {value.name: value for value in model.graph.input}
     for name, sizes in shapes.items():
+        title = f"input {quoted(name)}"
         value = inputs.get(name)
-        after = tuple(sizes)
         if value is None or value.type.WhichOneof("value") != "tensor_type":
-            message = f"the model has no tensor input {quoted(name)}"
-            raise UserError(message, where, f"its inputs are {', '.join(map(quoted, inputs))}")
+            message = f"the model has no tensor {title}"
+            input_names = ", ".join(map(quoted, inputs))
+            raise UserError(message, where, f"its inputs are {input_names}")
         before = from_type(value.type, "graph input").dims
-        title = "no shape" if before is None else show_dims(before)
+        after = tuple(sizes)
+        before_text = "no shape" if before is None else show_dims(before)
+        after_text = show_dims(after)
+        # A number that the model declares is a promise to its callers: only symbols may become numbers.
         if before is not None and not compatible(before, after):
-            message = (
-                f"input {quoted(name)} is declared with {title}; {show_dims(after)} does not fit"
-            )
+            message = f"{title} is declared with {before_text}; {after_text} does not fit"
             raise UserError(message, where, "--input-shape sets only dynamic sizes")
         if before != after:
             set_dims(value, after)
-            changes.append(
-                f"input {quoted(name)}: {title} became {show_dims(after)} (--input-shape)"
-            )
+            changes.append(f"{title}: {before_text} became {after_text} (--input-shape)")
     return tuple(changes)
 
 
@@ -95,17 +100,16 @@ class NodeChange:
     editor: Editor
     place: ClipNode  # in the model under change
     node: ClipNode  # the same as lint found it, where functions are inlined
-    tensors: Sequence[Argument]  # its operands and its result
-    assume_finite: (
-        bool  # the user assures that neither the tensor nor the other bound is ever infinite
-    )
+    tensors: Sequence[NodeTensor]  # its operands and its result
+    # The user assures that neither the tensor nor the other bound is ever infinite.
+    assume_finite: bool
 
     @property
-    def x(self) -> Argument:
+    def x(self) -> NodeTensor:
         """The first operand."""
         return self.tensors[0]
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[NormaliseStep]:
         """Change the node; what was done and what was left."""
         node = self.node
         bounds = scalars(self.tensors)
@@ -113,6 +117,7 @@ class NodeChange:
         known = self.x.known_type
         problem = type_problem(node.proto.op_type, node.version, known) if known else None
         if node.version < inputs_since(profile()):
+            # Attributes could become inputs only with another operator set for the whole model.
             what = f"is no input of {node.operator}"
             steps = [_not_set(bound.operand, EXPORT_AGAIN, what=what) for bound in bounds]
         elif problem is not None:
@@ -127,7 +132,7 @@ class NodeChange:
         steps += self._declare_inferred()
         return steps
 
-    def _set_bound(self, bound: Operand, *, neither: bool) -> Step:
+    def _set_bound(self, bound: Operand, *, neither: bool) -> NormaliseStep:
         """Set a bound to the numeric limit that the text defines; `neither` bound of the node is set."""
         limit = LIMITS[bound.onnx]
         x = self.x
@@ -137,6 +142,7 @@ class NodeChange:
             return _not_set(bound, why)
         limits_nothing = NEITHER_LIMITS if neither else limit.limits_nothing
         is_float = etype.family == "float"
+        # The largest finite number does limit an infinity, which an integer type does not have.
         if is_float and not self.assume_finite:
             refuted = etype.shown_by(limits_nothing, "refuted")
             why = (
@@ -145,24 +151,21 @@ class NodeChange:
                 "If no infinity reaches the node: --assume finite"
             )
             return _not_set(bound, why, refuted)
-        value = TensorProto(
-            data_type=TensorProto.DataType.Value(etype.onnx), raw_data=limit.of(etype)
-        )
-        tensor = self.editor.constant(
-            self.place, f"{self.place.proto.output[0]}_{bound.onnx}", value
-        )
-        self.editor.set_input(self.place, bound, tensor)
-        what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
+        data_type = TensorProto.DataType.Value(etype.onnx)
+        value = TensorProto(data_type=data_type, raw_data=limit.of(etype))
+        wanted_name = f"{self.place.proto.output[0]}_{bound.onnx}"
+        name = self.editor.constant(self.place, wanted_name, value)
+        self.editor.set_input(self.place, bound, name)
+        number = f"the {limit.number} {etype.onnx}"
+        what = f"{bound.onnx} was not set and is {number} now: input {quoted(name)}"
         why = "the result with this bound is the result without it, bit for bit"
         if is_float:
             why = f"with no infinity {why} (--assume finite)"
         theorem = etype.shown_by(limits_nothing, "repaired" if is_float else "holds")
-        return Step("default_made_explicit", what, why, (theorem,))
+        return NormaliseStep("default_made_explicit", what, why, (theorem,))
 
-    def _make_scalar(self, bound: Argument) -> Step | None:
+    def _make_scalar(self, bound: NodeTensor) -> NormaliseStep | None:
         """Make a bound of shape [1] a scalar: a stored one is copied, a computed one reshaped."""
-        editor = self.editor
-        place = self.place
         x = self.x
         y = self.tensors[-1]
         name = bound.name
@@ -170,43 +173,62 @@ class NodeChange:
         if name is None or not dims:
             return None
         title = f"{bound.operand.onnx} {quoted(name)} has the shape {show_dims(dims)}"
-        why = ""
-        if dims != (1,):
-            why = "a runtime may refuse this shape or broadcast it; both differ from Clip with a scalar"
-        elif bound.sparse is not None:
-            why = "it is sparse (R3): store it as a dense scalar"
-        elif not x.known_dims:
-            why = f"{x.id} may have rank 0; a runtime that broadcasts then gives {y.id} the shape [1] (C1)"
-        if why:
-            return Step(profile().rule("is_scalar", bound.operand), title, why, done=False)
+        obstacle = self._obstacle_to_scalar(bound, dims)
+        if obstacle is not None:
+            rule = profile().rule("is_scalar", bound.operand)
+            return NormaliseStep(rule, title, obstacle, done=False)
 
-        stored = place.scope.defining(name).defined.get(name)
-        if stored is not None and stored.data_location == TensorProto.EXTERNAL:
-            stored = None
-        if stored is not None and list(stored.dims) == [1]:
-            copy = TensorProto()
-            copy.CopyFrom(stored)
-            del copy.dims[:]
-            scalar = editor.constant(place, f"{name}_scalar", copy)
-            editor.replaced.add(name)
+        # Weights outside the model are never loaded, so a stored copy can be made only of data in it.
+        stored = self.place.scope.defining(name).defined.get(name)
+        is_external = stored is not None and stored.data_location == TensorProto.EXTERNAL
+        if stored is not None and not is_external and list(stored.dims) == [1]:
+            scalar = self._scalar_copy(name, stored)
             how = f"the node reads the scalar {quoted(scalar)} with the same bits now"
         else:
-            no_axes = helper.make_tensor("", TensorProto.INT64, [0], [])
-            shape = editor.constant(place, f"{name}_no_axes", no_axes)
-            scalar = editor.fresh(f"{name}_scalar")
-            editor.add(place, helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
-            editor.declare(place, scalar, bound.known_type or x.known_type, ())
+            scalar = self._reshaped(name, bound.known_type or x.known_type)
             how = f"the node reads {quoted(scalar)} now, its Reshape to []"
-        editor.set_input(place, bound.operand, scalar)
+        self.editor.set_input(self.place, bound.operand, scalar)
 
         etype = profile().element_type(x.known_type)
         theorems: tuple[str, ...] = ()
         if etype is not None:
             theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written"))
         why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} for any shape of the bound"
-        return Step("bound_made_scalar", f"{title}: {how}", why, theorems)
+        return NormaliseStep("bound_made_scalar", f"{title}: {how}", why, theorems)
 
-    def _declare_inferred(self) -> Iterator[Step]:
+    def _obstacle_to_scalar(self, bound: NodeTensor, dims: Dims) -> str | None:
+        """Why a bound of this shape stays as it is; None where a scalar changes no result."""
+        x, y = self.x.id, self.tensors[-1].id
+        if dims != (1,):
+            return "a runtime may refuse this shape or broadcast it; both differ from Clip with a scalar"
+        if bound.sparse is not None:
+            return "it is sparse (R3): store it as a dense scalar"
+        if not self.x.known_dims:
+            return (
+                f"{x} may have rank 0; a runtime that broadcasts then gives {y} the shape [1] (C1)"
+            )
+        return None
+
+    def _scalar_copy(self, name: str, stored: TensorProto) -> str:
+        """The name of a new constant: a stored tensor of shape [1] without its axis."""
+        copy = TensorProto()
+        copy.CopyFrom(stored)
+        del copy.dims[:]
+        self.editor.replaced.add(name)
+        return self.editor.constant(self.place, f"{name}_scalar", copy)
+
+    def _reshaped(self, name: str, element_type: str | None) -> str:
+        """The name of the result of a new Reshape of a tensor to no axes."""
+        editor = self.editor
+        no_axes = helper.make_tensor("", TensorProto.INT64, [0], [])
+        shape = editor.constant(self.place, f"{name}_no_axes", no_axes)
+        scalar = editor.fresh(f"{name}_scalar")
+        reshape = helper.make_node("Reshape", [name, shape], [scalar], name=scalar)
+        editor.add(self.place, reshape)
+        editor.declare(self.place, scalar, element_type, ())
+        return scalar
+
+    def _declare_inferred(self) -> Iterator[NormaliseStep]:
         """Declare inferred element types and shapes of numbers of what nodes compute.
 
         The inputs of a graph are what a caller may pass, and that is not changed. A bound that becomes a
@@ -223,22 +245,31 @@ class NodeChange:
 
             element_type = tensor.known_type
             dims = None
-            if numbers(tensor.dims) is None:
-                dims = numbers(tensor.derived.dims)
+            if static_dims(tensor.dims) is None:
+                # Facts that rest on no other declaration of the model come first.
+                dims = static_dims(tensor.derived.dims)
                 if dims is None:
-                    dims = numbers(tensor.inferred.dims)
+                    dims = static_dims(tensor.inferred.dims)
             if tensor.element_types and dims is None:
                 continue
-            if self.editor.declare(self.place, name, element_type, dims):
-                etype = profile().element_type(element_type) if role == "result" else None
-                theorems: tuple[str, ...] = ()
-                if etype is not None:
-                    theorems = (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds"))
-                shape = f" {show_dims(dims)}" if dims is not None else ""
-                what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
-                why = "found by onnx's shape inference; it changes no value"
-                yield Step("shape_declared", what, why, theorems)
+            if not self.editor.declare(self.place, name, element_type, dims):
+                continue
+            etype = profile().element_type(element_type) if role == "result" else None
+            theorems: tuple[str, ...] = ()
+            if etype is not None:
+                theorems = (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds"))
+            shape = f" {show_dims(dims)}" if dims is not None else ""
+            what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
+            why = "found by onnx's shape inference; it changes no value"
+            yield NormaliseStep("shape_declared", what, why, theorems)
 
 
-def _not_set(bound: Operand, why: str, *theorems: str, what: str = "is not set") -> Step:
-    return Step(profile().rule("is_set", bound), f"{bound.onnx} {what}", why, theorems, done=False)
+def _not_set(
+    bound: Operand,
+    why: str,
+    *theorems: str,
+    what: str = "is not set",
+) -> NormaliseStep:
+    """The step of a bound that stays unset."""
+    rule = profile().rule("is_set", bound)
+    return NormaliseStep(rule, f"{bound.onnx} {what}", why, theorems, done=False)

@@ -7,9 +7,9 @@ name the function and the node in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.lint.functions import (
     FunctionClip,
@@ -19,12 +19,12 @@ from sonnx_clip.lint.functions import (
     functions_by_key,
     with_default_graphs,
 )
-from sonnx_clip.lint.graph_scope import FUNCTION_INFO, Scope, typed
+from sonnx_clip.lint.graph_scope import FUNCTION_INFO, GraphScope, typed
 from sonnx_clip.lint.model_file import bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
 from sonnx_clip.lint.safe_text import quoted, shown
-from sonnx_clip.lint.tensors import Argument, Known
+from sonnx_clip.lint.tensors import Known, NodeTensor
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -37,17 +37,24 @@ if TYPE_CHECKING:
     from sonnx_clip.root.signature import Operand
 
 
+class OriginalNode(NamedTuple):
+    """A node as the model has it."""
+
+    node: NodeProto
+    position: int  # in its graph or function
+    graph: str  # the path of that graph or function
+
+
 @dataclass(slots=True)
 class ClipNode:
     """A node of the operator, with the scope that defines its tensors."""
 
     proto: NodeProto  # in the model whose functions are inlined
-    scope: Scope
+    scope: GraphScope
     index: int  # its position there
     opset: int  # the version of ai.onnx that its graph or function imports
-    mark: FunctionClip | None = (
-        None  # the node in its function; None for a node of the model itself
-    )
+    # The node in its function; None for a node of the model itself.
+    mark: FunctionClip | None = None
 
     @property
     def version(self) -> int:
@@ -65,18 +72,19 @@ class ClipNode:
         return self.mark is not None or self.scope.in_function
 
     @property
-    def original(self) -> tuple[NodeProto, int, str]:
-        """The node as the model has it, its position, and the path of its graph or function."""
+    def original(self) -> OriginalNode:
+        """The node as the model has it, before functions are inlined."""
         if self.mark is not None:
-            return self.mark.node, self.mark.position, self.mark.title
-        return self.proto, self.index, self.scope.path
+            return OriginalNode(self.mark.node, self.mark.position, self.mark.title)
+        return OriginalNode(self.proto, self.index, self.scope.path)
 
     @property
     def place(self) -> str:
         """Where the node is, for people."""
-        node, index, graph = self.original
-        name = f" {quoted(node.name)}" if node.name else ""
-        return f"node {index}{name} of {graph}"
+        original = self.original
+        node_name = original.node.name
+        name = f" {quoted(node_name)}" if node_name else ""
+        return f"node {original.position}{name} of {original.graph}"
 
     def known(self, name: str) -> Known:
         """The facts about a tensor that the node reads or computes."""
@@ -84,18 +92,19 @@ class ClipNode:
         if self.mark is None:
             return known
         # The inliner drops what a function declares of its own inputs and outputs.
-        inner = self.mark.node
-        pairs = [
-            *zip(self.proto.input, inner.input, strict=False),
-            (self.proto.output[0], inner.output[0]),
-        ]
-        names = {old for new, old in pairs if new == name}
-        own = (
-            info
-            for old, info in typed(self.mark.function.value_info, FUNCTION_INFO)
-            if old in names
-        )
-        return known._replace(declared=tuple(dict.fromkeys((*known.declared, *own))))
+        names_in_function = self._names_in_function(self.mark.node, name)
+        # A dict keeps the order of declarations, and each once.
+        declared = dict.fromkeys(known.declared)
+        for inner_name, declaration in typed(self.mark.function.value_info, FUNCTION_INFO):
+            if inner_name in names_in_function:
+                declared[declaration] = None
+        return known._replace(declared=tuple(declared))
+
+    def _names_in_function(self, inner: NodeProto, name: str) -> set[str]:
+        """The names that a tensor of this node has at the node in its function."""
+        pairs = list(zip(self.proto.input, inner.input, strict=False))
+        pairs.append((self.proto.output[0], inner.output[0]))
+        return {inner_name for own_name, inner_name in pairs if own_name == name}
 
 
 @dataclass(frozen=True)
@@ -103,9 +112,8 @@ class FoundNodes:
     """The Clip nodes of a model, after onnx has inlined its functions and inferred shapes."""
 
     opsets: dict[str, int]  # that the model imports, by domain
-    nodes: tuple[
-        ClipNode, ...
-    ] = ()  # in the order of the model; those of functions not inlined at the end
+    # In the order of the model; those of functions not inlined at the end.
+    nodes: tuple[ClipNode, ...] = ()
     notes: tuple[str, ...] = ()  # which functions are judged by their own declarations
     undecided: tuple[str, ...] = ()  # what could not be analysed
     inferred: bool = False  # shapes were inferred
@@ -114,22 +122,23 @@ class FoundNodes:
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
-    has_clip = any(any(map(is_clip, body.node)) for body in bodies(model.graph, *model.functions))
-    if not has_clip:
+    all_nodes = chain.from_iterable(body.node for body in bodies(model.graph, *model.functions))
+    if not any(map(is_clip, all_nodes)):
+        # Without a Clip there is nothing to infer for: no child process is started.
         return FoundNodes(imports)
 
     model, not_judged = with_default_graphs(model)
     answer = ask_onnx(model)
+    # The same numbers as the child process writes into the metadata of the nodes that it inlines.
     marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
-    scope = Scope(
-        answer.inlined, f"graph {quoted(model.graph.name)}", answer.inferred, answer.derived
-    )
+    title = f"graph {quoted(model.graph.name)}"
+    scope = GraphScope(answer.inlined, title, answer.inferred, answer.derived)
     nodes = list(clip_nodes(scope, imports.get(""), path, marks))
     notes = []
     for function, note in _not_inlined(model, answer.inlined, nodes, marks.values()):
         title = function_title(function)
         own = opsets(function.opset_import, path, title)
-        nodes += clip_nodes(Scope(function, title), own.get(""), path)
+        nodes += clip_nodes(GraphScope(function, title), own.get(""), path)
         notes.append(f"{note} of {title} could be inlined: it is judged by its own declarations")
 
     undecided = list(not_judged)
@@ -137,9 +146,8 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
         undecided.append(f"nothing was inferred: {answer.failure}")
     if answer.refusal is not None:
         undecided.append(f"onnx's checker rejects the model: {answer.refusal}")
-    return FoundNodes(
-        imports, tuple(nodes), tuple(notes), tuple(undecided), inferred=answer.failure is None
-    )
+    inferred = answer.failure is None
+    return FoundNodes(imports, tuple(nodes), tuple(notes), tuple(undecided), inferred)
 
 
 def _not_inlined(
@@ -150,10 +158,12 @@ def _not_inlined(
 ) -> Iterator[tuple[FunctionProto, str]]:
     """The functions with a Clip that are called where onnx did not inline them, or that nothing calls."""
     functions = functions_by_key(model)
+    # By identity, because messages of protobuf are not hashable.
     reached = {id(node.mark) for node in nodes}
     called = {id(functions[key]) for key in called_functions(inlined, functions)}
-    of_clips = {id(clip.function): clip for clip in clips}
-    for function_id, clip in of_clips.items():
+    # One Clip stands for its function: the inliner takes a call whole or not at all.
+    clip_of_function = {id(clip.function): clip for clip in clips}
+    for function_id, clip in clip_of_function.items():
         if id(clip) not in reached:
             yield clip.function, "no call"
         elif function_id in called:
@@ -161,7 +171,7 @@ def _not_inlined(
 
 
 def clip_nodes(
-    scope: Scope,
+    scope: GraphScope,
     opset: int | None,
     path: Path,
     marks: Mapping[str, FunctionClip] = MappingProxyType({}),
@@ -176,33 +186,44 @@ def clip_nodes(
                     shown(str(path)),
                     "add an opset_import for the domain ai.onnx (the empty domain)",
                 )
-            mark = None
-            if marks:
-                numbers = [entry.value for entry in node.metadata_props if entry.key == MARK]
-                mark = marks.get(numbers[0]) if numbers else None
+            mark = _mark_of(node, marks) if marks else None
             yield ClipNode(node, scope, index, opset, mark)
         elif node.attribute:
             for inner in scope.inner(index, node):
                 yield from clip_nodes(inner, opset, path, marks)
 
 
-def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:
+def _mark_of(node: NodeProto, marks: Mapping[str, FunctionClip]) -> FunctionClip | None:
+    """The node of a function from which a node was inlined."""
+    for entry in node.metadata_props:
+        if entry.key == MARK:
+            return marks.get(entry.value)
+    return None
+
+
+def opsets(
+    imports: Iterable[OperatorSetIdProto],
+    path: Path,
+    where: str,
+) -> dict[str, int]:
     """The imported operator sets by domain, "" for ai.onnx; UserError if one has two versions or none."""
     versions: dict[str, int] = {}
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
         before = versions.setdefault(domain, entry.version)
-        if before != entry.version or before < 1:
-            problem = f"version {before}"
-            if before >= 1:
-                problem = f"two versions, {before} and {entry.version},"
-            message = f"{where} imports {problem} of the operator set {quoted(domain or 'ai.onnx')}"
-            todo = "keep one opset_import per domain, with the version (1 or later) of its nodes"
-            raise UserError(message, shown(str(path)), todo)
+        if before == entry.version and before >= 1:
+            continue
+        problem = f"version {before}"
+        if before >= 1:
+            problem = f"two versions, {before} and {entry.version},"
+        operator_set = quoted(domain or "ai.onnx")
+        message = f"{where} imports {problem} of the operator set {operator_set}"
+        todo = "keep one opset_import per domain, with the version (1 or later) of its nodes"
+        raise UserError(message, shown(str(path)), todo)
     return versions
 
 
-def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, ...]:
+def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[NodeTensor, ...]:
     """The operands of a node in the order of the profile, then its result.
 
     UserError if it has too few or too many inputs or outputs, an attribute that its version of the operator
@@ -229,6 +250,7 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
             message = f"{node.operator} has no attribute {quoted(attribute.name)}"
             raise malformed(message, path, node.place)
 
+    # Inputs left out at the end are as those with an empty name; older versions take fewer than the profile.
     names += [""] * (len(signature.operands) - len(names))
     pairs = zip(signature.operands, names, strict=True)
     operands = [_argument(node, path, operand, name) for operand, name in pairs]
@@ -237,20 +259,26 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[Argument, .
     dims = x.dims if x.derived.dims is None else x.derived.dims
     if y.derived.dims is None and dims is not None and not y.contradiction:
         # The result has the shape of the first operand (C1) even where inference found nothing.
-        y = replace(y, derived=y.derived._replace(dims=dims))
+        derived = y.derived._replace(dims=dims)
+        y = replace(y, derived=derived)
     return (*operands, y)
 
 
-def _argument(node: ClipNode, path: Path, operand: Operand, name: str) -> Argument:
+def _argument(
+    node: ClipNode,
+    path: Path,
+    operand: Operand,
+    name: str,
+) -> NodeTensor:
     if not name:
-        return Argument(operand, None)
+        return NodeTensor(operand, None)
     known = node.known(name)
     if not known.defined:
         message = f"input {operand.id} is the undefined tensor {quoted(name)}"
         raise malformed(message, path, node.place)
-    return Argument(operand, name, *known[1:])
+    return NodeTensor(operand, name, *known[1:])
 
 
-def scalars(tensors: Iterable[Argument]) -> list[Argument]:
+def scalars(tensors: Iterable[NodeTensor]) -> list[NodeTensor]:
     """The bounds of a node: its operands that are scalars."""
     return [tensor for tensor in tensors if tensor.operand.role == "scalar"]

@@ -40,11 +40,10 @@ def disguise_notes(model: ModelProto, kinds: Mapping[tuple[str, str], int]) -> I
     for kind, count in disguises.items():
         times = f" ({count} times)" if count > 1 else ""
         yield f"{kind}{times}: it limits values as Clip does and was not judged"
-    quantised = sum(
-        count
-        for (operator, _), count in kinds.items()
-        if operator in _QUANTISED or operator.startswith("QLinear")
-    )
+    quantised = 0
+    for (operator, _), count in kinds.items():
+        if operator in _QUANTISED or operator.startswith("QLinear"):
+            quantised += count
     if quantised:
         yield (
             f"the model is quantised ({counted(quantised, 'such node')}): quantisers remove a Clip"
@@ -68,32 +67,43 @@ def _fused(body: GraphProto | FunctionProto) -> Iterator[str]:
 
 def _pairs(body: GraphProto | FunctionProto) -> Iterator[str]:
     """One bound under the other: Min over Max or Relu, Max or Relu over Min, each with constants."""
-    limiting = [
-        node for node in body.node if node.op_type in _LIMITING and is_default_domain(node.domain)
-    ]
+    limiting = [node for node in body.node if node.op_type in _LIMITING]
+    limiting = [node for node in limiting if is_default_domain(node.domain)]
+    # What follows looks at every node and stored tensor, and most models leave here.
     if len({node.op_type for node in limiting}) < 2:
         return
-    constant: set[str] = set()
-    for node in body.node:
-        if node.op_type == "Constant":
-            constant.update(node.output)
-    if isinstance(body, GraphProto):
-        constant.update(tensor.name for tensor in body.initializer)
-
-    bounding = [node for node in limiting if _limits(node, constant)]
+    constants = _constants(body)
+    bounding = [node for node in limiting if _limits(node, constants)]
     makers: dict[str, NodeProto] = {}
     for node in bounding:
         makers |= dict.fromkeys(node.output, node)
     for outer in bounding:
         for name in outer.input:
             inner = makers.get(name)
-            if inner is not None and (outer.op_type == "Min") != (inner.op_type == "Min"):
+            if inner is None:
+                continue
+            outer_is_above = outer.op_type == "Min"
+            inner_is_above = inner.op_type == "Min"
+            if outer_is_above != inner_is_above:
                 yield f"{outer.op_type} over {inner.op_type}"
 
 
-def _limits(node: NodeProto, constant: set[str]) -> bool:
+def _constants(body: GraphProto | FunctionProto) -> set[str]:
+    """The names of constants: what Constant nodes and a graph store."""
+    names: set[str] = set()
+    for node in body.node:
+        if node.op_type == "Constant":
+            names.update(node.output)
+    if isinstance(body, GraphProto):
+        names.update(tensor.name for tensor in body.initializer)
+    return names
+
+
+def _limits(node: NodeProto, constants: set[str]) -> bool:
     """Whether a node bounds a value by a constant, on one side."""
-    return node.op_type == "Relu" or any(name in constant for name in node.input)
+    if node.op_type == "Relu":
+        return True  # by zero
+    return any(name in constants for name in node.input)
 
 
 def _operator(node: NodeProto) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
-from sonnx_clip.lint.model_file import all_tensors, bodies, names
+from sonnx_clip.lint.model_file import all_names, all_tensors, bodies
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.root.signature import Operand
 
@@ -23,7 +25,7 @@ class Editor:
         # Stored tensors, for each of which a node reads another one now.
         self.replaced: set[str] = set()
         self._graphs = list(bodies(model.graph))
-        self._names = set(names(model, all_tensors(model)))
+        self._names = set(all_names(model, all_tensors(model)))
         self._new: list[tuple[GraphProto, int, NodeProto]] = []
         self._constants: dict[tuple[int, bytes], str] = {}
         # By the identity of a graph, of which there is one object as long as it is kept in `_graphs`.
@@ -34,7 +36,8 @@ class Editor:
 
     def fresh(self, wanted: str) -> str:
         """Reserve a name that nothing in the model has."""
-        name, number = wanted, 1
+        name = wanted
+        number = 1
         while name in self._names:
             number += 1
             name = f"{wanted}_{number}"
@@ -44,7 +47,9 @@ class Editor:
     def set_input(self, place: ClipNode, operand: Operand, name: str) -> None:
         """Make a tensor an operand of a node."""
         inputs = place.proto.input
-        inputs.extend([""] * (operand.position + 1 - len(inputs)))
+        # Inputs before it that are not set get the empty name, so that it has its position.
+        missing = operand.position + 1 - len(inputs)
+        inputs.extend([""] * missing)
         inputs[operand.position] = name
 
     def add(self, place: ClipNode, node: NodeProto) -> None:
@@ -57,17 +62,22 @@ class Editor:
         A constant for each node would be right, but onnxruntime takes far more than twice as long for twice
         as many.
         """
-        tensor.name = ""
+        tensor.name = ""  # equal constants have one key, whatever they are called
         key = (id(place.scope.body), tensor.SerializeToString())
         if key not in self._constants:
             name = self.fresh(wanted)
             tensor.name = name
             self._constants[key] = name
-            self.add(place, helper.make_node("Constant", [], [name], name=name, value=tensor))
+            node = helper.make_node("Constant", [], [name], name=name, value=tensor)
+            self.add(place, node)
         return self._constants[key]
 
     def declare(
-        self, place: ClipNode, name: str, element_type: str | None, dims: tuple[int, ...] | None
+        self,
+        place: ClipNode,
+        name: str,
+        element_type: str | None,
+        dims: tuple[int, ...] | None,
     ) -> bool:
         """Declare a tensor where a node computes it; False for an input, which is the caller's, for nothing
         new, and for no element type of ONNX. Denotations of dimensions are kept.
@@ -80,10 +90,12 @@ class Editor:
         declarations = self._values[id(graph), name]
         if not declarations:
             declarations.append(graph.value_info.add(name=name))
+        # A name may be declared as an output and in value_info; all of its declarations have to agree.
+        code = TensorProto.DataType.Value(element_type)
         first = declarations[0]
         before = first.SerializeToString(deterministic=True)
         for value in declarations:
-            value.type.tensor_type.elem_type = TensorProto.DataType.Value(element_type)
+            value.type.tensor_type.elem_type = code
             if dims is not None:
                 set_dims(value, dims)
         after = first.SerializeToString(deterministic=True)
@@ -93,24 +105,31 @@ class Editor:
         """Insert the collected nodes, and remove the stored tensors that nothing reads now."""
         for graph, index, node in reversed(self._new):  # so that the indices before it stay
             graph.node.insert(index, node)
+
+        # A graph reads the tensors of the graphs around it, so all of them are looked through.
         read: set[str] = set()
         for graph in self._graphs:
             for node in graph.node:
                 read.update(node.input)
-            read.update(value.name for value in (*graph.input, *graph.output))
+            for value in (*graph.input, *graph.output):
+                read.add(value.name)
         unread = self.replaced - read
-        if not unread:
-            return
-        for graph in self._graphs:
-            for index in reversed(range(len(graph.initializer))):
-                if graph.initializer[index].name in unread:
-                    del graph.initializer[index]
+        if unread:
+            for graph in self._graphs:
+                _remove_stored(graph, unread)
+
+
+def _remove_stored(graph: GraphProto, names: Collection[str]) -> None:
+    stored = graph.initializer
+    for index in reversed(range(len(stored))):  # so that the indices before it stay
+        if stored[index].name in names:
+            del stored[index]
 
 
 def set_dims(value: ValueInfoProto, dims: tuple[int, ...]) -> None:
     """Declare a shape of numbers."""
     shape = value.type.tensor_type.shape
-    shape.SetInParent()
+    shape.SetInParent()  # a shape without axes, of a scalar, is declared too
     for axis, size in enumerate(dims):
         dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         dim.dim_value = size

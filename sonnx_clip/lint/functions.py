@@ -41,14 +41,13 @@ def function_title(function: FunctionProto) -> str:
     return title
 
 
-def function_clips(model: ModelProto) -> list[FunctionClip]:
-    """The Clip nodes of a model's functions."""
-    clips = []
+def function_clips(model: ModelProto) -> Iterator[FunctionClip]:
+    """The Clip nodes of a model's functions, in an order by which they can be numbered."""
     for function in model.functions:
         for index, outer in enumerate(function.node):
-            inner = filter(is_clip, _with_inner_nodes(outer))
-            clips += [FunctionClip(function, index, node) for node in inner]
-    return clips
+            for node in _with_inner_nodes(outer):
+                if is_clip(node):
+                    yield FunctionClip(function, index, node)
 
 
 def _with_inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
@@ -70,7 +69,8 @@ def _key(named: FunctionProto | NodeProto) -> FunctionKey:
 
 
 def called_functions(
-    graph: GraphProto, functions: Mapping[FunctionKey, FunctionProto]
+    graph: GraphProto,
+    functions: Mapping[FunctionKey, FunctionProto],
 ) -> set[FunctionKey]:
     """The functions that nodes of a graph call, at any depth and by way of other functions."""
     called: set[FunctionKey] = set()
@@ -78,6 +78,7 @@ def called_functions(
     while waiting:
         for body in bodies(waiting.pop()):
             keys = set(map(_key, body.node))
+            # A function that is known to be called is not entered again: calls may be circular.
             new = (keys & functions.keys()) - called
             called |= new
             waiting += [functions[key] for key in new]
@@ -104,46 +105,53 @@ def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
     undecided: list[str] = []
     for key, function in functions.items():
         defaults = _graph_defaults(function)
+        title = function_title(function)
         if any(_refers(default, defaults) for default in defaults.values()):
-            title = function_title(function)
             undecided.append(f"a default graph of {title} refers to another: it was not judged")
             continue
         for name in defaults.keys() & set_by_calls.get(key, set()):
-            title = function_title(function)
+            attribute_title = f"its attribute {quoted(name)}"
             undecided.append(
-                f"calls of {title} give the graph of its attribute {quoted(name)}:"
-                " what runs there was not judged"
+                f"calls of {title} give the graph of {attribute_title}: what runs there was not judged"
             )
-        for body in bodies(function):  # the graphs that are put in are looked through too
-            for attribute in attributes_of(body):
-                default = defaults.get(attribute.ref_attr_name)
-                if default is not None:
-                    own_name = attribute.name
-                    attribute.CopyFrom(default)
-                    attribute.name = own_name
+        _put_in(function, defaults)
     return copy, undecided
+
+
+def _put_in(function: FunctionProto, defaults: Mapping[str, AttributeProto]) -> None:
+    """Replace each reference to a default graph by that graph."""
+    # `bodies` walks while graphs are put in, so that these are looked through too.
+    for body in bodies(function):
+        for attribute in attributes_of(body):
+            default = defaults.get(attribute.ref_attr_name)
+            if default is not None:
+                own_name = attribute.name
+                attribute.CopyFrom(default)
+                attribute.name = own_name
 
 
 def _refers(default: AttributeProto, defaults: Mapping[str, AttributeProto]) -> bool:
     """Whether a default graph refers to a default graph: put in place, it could hold itself."""
     graphs = [graph for _, graph in subgraphs([default])]
     for body in bodies(*graphs):
-        if any(attribute.ref_attr_name in defaults for attribute in attributes_of(body)):
-            return True
+        for attribute in attributes_of(body):
+            if attribute.ref_attr_name in defaults:
+                return True
     return False
 
 
 def _graph_defaults(function: FunctionProto) -> dict[str, AttributeProto]:
-    graphs = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-    return {
-        attribute.name: attribute
-        for attribute in function.attribute_proto
-        if attribute.type in graphs
-    }
+    """The attributes of a function with a graph or graphs as default, by name."""
+    defaults = {}
+    for attribute in function.attribute_proto:
+        if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
+            defaults[attribute.name] = attribute
+    return defaults
 
 
 def _given_by_calls(
-    model: ModelProto, functions: Mapping[FunctionKey, FunctionProto]
+    model: ModelProto,
+    functions: Mapping[FunctionKey, FunctionProto],
 ) -> dict[FunctionKey, set[str]]:
     """The names of the attributes that calls of each function set."""
     attributes: dict[FunctionKey, set[str]] = {}
@@ -151,5 +159,6 @@ def _given_by_calls(
         for node in body.node:
             key = _key(node)
             if key in functions:
-                attributes.setdefault(key, set()).update(map(attrgetter("name"), node.attribute))
+                names = map(attrgetter("name"), node.attribute)
+                attributes.setdefault(key, set()).update(names)
     return attributes

@@ -18,7 +18,14 @@ from onnx import (
 from sonnx_clip.lint.model_file import subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
 from sonnx_clip.lint.safe_text import shown
-from sonnx_clip.lint.tensors import NOTHING, Declaration, Known, constant, from_stored, from_type
+from sonnx_clip.lint.tensors import (
+    NOTHING,
+    Declaration,
+    Known,
+    from_stored,
+    from_type,
+    stored_constant,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +36,7 @@ UNSET = Known(defined=False)
 FUNCTION_INFO = "value_info of the function"
 
 
-class Scope(dict[str, Known]):
+class GraphScope(dict[str, Known]):
     """The facts about each name of a graph or a function body, computed at the first look-up.
 
     A name is looked up from the inside out, up to the scope that defines it. Equal answers are one object.
@@ -46,7 +53,7 @@ class Scope(dict[str, Known]):
         path: str,
         inferred: GraphProto | None = None,
         derived: GraphProto | None = None,
-        outer: Scope | None = None,
+        outer: GraphScope | None = None,
     ) -> None:
         self.body = body
         self.path = path
@@ -65,6 +72,7 @@ class Scope(dict[str, Known]):
         derived = self._derived.get(name)
         declared = tuple(self._declared.get(name, ()))
         defined = name in self.defined
+
         if not defined and self.outer is not None:
             outer = self.outer[name]
             inferred = inferred or outer.inferred
@@ -72,34 +80,37 @@ class Scope(dict[str, Known]):
             declared += outer.declared
             defined = outer.defined
         known = Known(defined, declared, inferred or NOTHING, derived or NOTHING)
-        self[name] = known = self.equal.setdefault(known, known)
+        # By the identity of equal facts lint sees in one comparison that two nodes are judged alike.
+        known = self.equal.setdefault(known, known)
+        self[name] = known
         return known
 
-    def defining(self, name: str) -> Scope:
+    def defining(self, name: str) -> GraphScope:
         """The scope that defines a name, this one or one around it; this one where none does."""
-        scope: Scope | None = self
+        scope: GraphScope | None = self
         while scope is not None and name not in scope.defined:
             scope = scope.outer
         return self if scope is None else scope
 
-    def inner(self, index: int, node: NodeProto) -> Iterator[Scope]:
+    def inner(self, index: int, node: NodeProto) -> Iterator[GraphScope]:
         """The scopes of the subgraphs that a node carries."""
-        twins: list[dict[str, GraphProto]] = []
-        for twin in self._twins:
-            if twin and len(twin.node) == len(self.body.node):
-                twins.append(dict(subgraphs(twin.node[index].attribute)))
-            else:
-                twins.append({})
-        inferred, derived = twins
+        inferred, derived = (self._twin_subgraphs(twin, index) for twin in self._twins)
         for attribute, graph in subgraphs(node.attribute):
             path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
-            yield Scope(graph, path, inferred.get(attribute), derived.get(attribute), self)
+            yield GraphScope(graph, path, inferred.get(attribute), derived.get(attribute), self)
+
+    def _twin_subgraphs(self, twin: GraphProto | None, index: int) -> dict[str, GraphProto]:
+        """The subgraphs of the node at an index after inference, by attribute."""
+        # Inference keeps the nodes in their order, but a twin without subgraphs comes without its nodes.
+        if twin is None or len(twin.node) != len(self.body.node):
+            return {}
+        return dict(subgraphs(twin.node[index].attribute))
 
 
 def _contents(
     body: GraphProto | FunctionProto,
 ) -> tuple[dict[str, list[Declaration]], dict[str, TensorProto | None]]:
-    """What a graph or function declares of each name; the names that it defines, as in `Scope.defined`."""
+    """What a graph or function declares of each name; those that it defines, as in `GraphScope.defined`."""
     computed = chain.from_iterable(map(attrgetter("output"), body.node))
     defined: dict[str, TensorProto | None] = dict.fromkeys(computed)
     if isinstance(body, FunctionProto):
@@ -118,18 +129,20 @@ def _contents(
             declarations.append((name, from_stored(sparse, "sparse initializer")))
             defined[name] = None
     for node in body.node:
-        if node.op_type == "Constant" and is_default_domain(node.domain) and node.output:
-            name = node.output[0]
-            stored = constant(node)
-            if isinstance(stored, SparseTensorProto):
-                origin = "Constant node with sparse_value"
-                declarations.append((name, from_stored(stored, origin)))
-            elif stored is not None:
-                declarations.append((name, from_stored(stored, "Constant node")))
-                defined[name] = stored
+        if node.op_type != "Constant" or not is_default_domain(node.domain) or not node.output:
+            continue
+        name = node.output[0]
+        stored = stored_constant(node)
+        if isinstance(stored, SparseTensorProto):
+            origin = "Constant node with sparse_value"
+            declarations.append((name, from_stored(stored, origin)))
+        elif stored is not None:
+            declarations.append((name, from_stored(stored, "Constant node")))
+            defined[name] = stored
 
-    defined |= dict.fromkeys(inputs)  # last: a caller may override a stored tensor that is an input
-    defined.pop("", None)
+    # Last, because a caller may override a stored tensor that is an input.
+    defined |= dict.fromkeys(inputs)
+    defined.pop("", None)  # outputs of nodes that are not wanted
     declared: dict[str, list[Declaration]] = {}
     for name, declaration in declarations:
         declared.setdefault(name, []).append(declaration)
@@ -137,7 +150,10 @@ def _contents(
 
 
 def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
-    values = [*graph.input, *graph.value_info, *graph.output] if graph is not None else []
+    """What inference finds of each name of a graph; nothing where it found none."""
+    if graph is None:
+        return {}
+    values = [*graph.input, *graph.value_info, *graph.output]
     return dict(typed(values, NOTHING.origin))
 
 

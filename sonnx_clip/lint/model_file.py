@@ -60,22 +60,22 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         what = "not an ONNX model: the protobuf is broken, truncated or nested too deeply"
         raise UserError(what, where, _AGAIN) from error
     # Protobuf parses many foreign files as a message without fields, so the required ones are looked for.
-    present = {
+    presence = {
         "ir_version": model.ir_version > 0,
         "graph": model.HasField("graph"),
         "opset_import": len(model.opset_import) > 0,
     }
-    missing = [name for name, there in present.items() if not there]
+    missing = [field for field, is_present in presence.items() if not is_present]
     if missing:
         what = f"not an ONNX model, or an incomplete one: no {', no '.join(missing)}"
         raise UserError(what, where, _AGAIN)
     tensors = list(all_tensors(model))
     try:
-        "".join(
-            names(model, tensors)
-        )  # protobuf hands over names that are not valid UTF-8 as bytes
+        # Protobuf hands over names that are not valid UTF-8 as bytes. One join finds that such a name is
+        # there faster than a test of each name.
+        "".join(all_names(model, tensors))
     except TypeError:
-        bad = next(text for text in names(model, tensors) if not isinstance(text, str))
+        bad = next(text for text in all_names(model, tensors) if not isinstance(text, str))
         raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where, _AGAIN) from None
     for tensor in tensors:
         external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
@@ -91,8 +91,9 @@ def malformed(message: str, path: Path, place: str) -> UserError:
     return UserError(message, where, "correct the model; onnx.checker.check_model has details")
 
 
-def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
+def all_names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
     """Every name that something in a model has or defines, those of its stored tensors among them."""
+    # Maps over C getters: a generator for each of 100,000 nodes takes far longer.
     parts: list[Iterable[str]] = [
         map(attrgetter("domain"), model.opset_import),
         map(attrgetter("name"), tensors),
@@ -112,15 +113,18 @@ def names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
 
 def _data_problem(tensor: TensorProto) -> str | None:
     """Why stored data does not fit its dimensions, which onnx's checker does not compare."""
-    if tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED) or tensor.HasField(
-        "segment"
-    ):
+    is_typeless = tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED)
+    if is_typeless or tensor.HasField("segment"):
         return None
-    problem = "a dimension is below zero" if any(dim < 0 for dim in tensor.dims) else None
-    try:
-        numpy_helper.to_array(tensor)
-    except (ValueError, TypeError, KeyError) as error:
-        problem = problem or shown(str(error))
+    problem = None
+    if any(dim < 0 for dim in tensor.dims):
+        # NumPy takes -1 for a size that it computes, so that it finds nothing wrong.
+        problem = "a dimension is below zero"
+    else:
+        try:
+            numpy_helper.to_array(tensor)
+        except (ValueError, TypeError, KeyError) as error:
+            problem = shown(str(error))
     if problem is None:
         return None
     return f"its dimensions {show_dims(tuple(tensor.dims))} contradict its data: {problem}"
@@ -131,17 +135,21 @@ def _data_problem(tensor: TensorProto) -> str | None:
 
 def external_files(model: ModelProto) -> list[str]:
     """The locations of a model's external data, relative to its folder."""
-    entries = [entry for tensor in all_tensors(model) for entry in tensor.external_data]
-    return list(dict.fromkeys(entry.value for entry in entries if entry.key == "location"))
+    locations: dict[str, None] = {}
+    for tensor in all_tensors(model):
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                locations[entry.value] = None
+    return list(locations)
 
 
 def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     """Why external data is not to be read: outside the model's folder, or past the end of its file."""
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    if len(entries) < len(tensor.external_data):
-        keys = [entry.key for entry in tensor.external_data]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        return f"its external data has more than one {quoted(twice)}"
+    entries: dict[str, str] = {}
+    for entry in tensor.external_data:
+        if entry.key in entries:
+            return f"its external data has more than one {quoted(entry.key)}"
+        entries[entry.key] = entry.value
     location = entries.get("location", "")
     if not location:
         return "its data is external, but no location is given"
@@ -152,6 +160,7 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     end = 0
     for name in ("offset", "length"):
         text = entries.get(name, "0")
+        # Python reads digits of other scripts too, and limits how many it reads.
         if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
             return f"{title}: the {name} is {quoted(text)}, not a number of bytes"
         end += int(text)
@@ -159,24 +168,28 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
         size = (path.parent / location).stat().st_size
     except (OSError, ValueError):
         return None  # lint needs no weights; what needs them reports that they are missing
-    return f"{title}: it ends at byte {end}, but the file has {size}" if end > size else None
+    if end <= size:
+        return None
+    return f"{title}: it ends at byte {end}, but the file has {size}"
 
 
 def _outside(location: str, folder: Path) -> str | None:
-    windows = PureWindowsPath(location)  # which reads both separators, and so as both systems would
+    """Why a location is not to be followed; None where it lies in the folder or below it."""
+    # A Windows path splits at both separators, and so the location is read as on both systems.
+    windows = PureWindowsPath(location)
     if windows.drive or windows.root or ".." in windows.parts:
         return "is not a path below it"
     try:
         base = folder.resolve()
-        inside = (base / location).resolve().is_relative_to(base)
-        (
-            base / location
-        ).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
+        target = base / location
+        is_inside = target.resolve().is_relative_to(base)
+        # From Python 3.13 on `resolve` passes over a circle of links; `stat` does not.
+        target.stat()
     except (FileNotFoundError, NotADirectoryError):
-        pass
+        pass  # lint needs no weights
     except (OSError, ValueError, RuntimeError) as error:
         return f"is not a usable path ({shown(str(error))})"
-    return None if inside else "leads out of the model's folder through a link"
+    return None if is_inside else "leads out of the model's folder through a link"
 
 
 # --- Everything that a model stores -------------------------------------------------------------------------
@@ -192,6 +205,7 @@ def subgraphs(attributes: Iterable[AttributeProto]) -> Iterator[tuple[str, Graph
     for attribute in attributes:
         if attribute.type in _SIMPLE:
             continue
+
         if attribute.type == AttributeProto.GRAPH or attribute.HasField("g"):
             yield attribute.name, attribute.g
         for number, graph in enumerate(attribute.graphs):

@@ -32,14 +32,15 @@ def model_paths(names: Iterable[Path]) -> list[Path]:
 def _expanded(name: Path) -> list[Path]:
     if name.is_dir():
         return _models_below(name)
+    # A file may have brackets in its name. Reading one that is missing is an error with its own message.
     if name.exists() or not glob.has_magic(str(name)):
-        return [name]  # reading a file that is missing is an error with a message of its own
-    matches = [Path(match) for match in sorted(_matches(name))]
-    models = [model for match in matches for model in _of_match(match)]
+        return [name]
+    models: list[Path] = []
+    for match in sorted(_matches(name)):
+        models += _of_match(Path(match))
     if not models:
-        raise UserError(
-            "no model matches the pattern", shown(str(name)), "name files, folders or patterns"
-        )
+        where = shown(str(name))
+        raise UserError("no model matches the pattern", where, "name files, folders or patterns")
     return models
 
 
@@ -49,21 +50,26 @@ def _matches(pattern: Path) -> list[str]:
 
 def _of_match(match: Path) -> Iterator[Path]:
     """A file that a pattern matches, or the models of a folder that it matches."""
-    if match.is_dir():
-        yield from (path for path in sorted(match.rglob(f"*{SUFFIX}")) if _is_visible(path, match))
-    else:
+    if not match.is_dir():
         yield match
+        return
+    # Sorted, because the order of a folder's entries differs between file systems.
+    for path in sorted(match.rglob(f"*{SUFFIX}")):
+        if _is_visible(path, match):
+            yield path
 
 
 def _models_below(folder: Path) -> list[Path]:
     models = list(_of_match(folder))
     if not models:
-        raise UserError(
-            f"no {SUFFIX} file in the folder", shown(str(folder)), "name another folder"
-        )
+        where = shown(str(folder))
+        raise UserError(f"no {SUFFIX} file in the folder", where, "name another folder")
     return models
 
 
 def _is_visible(path: Path, folder: Path) -> bool:
-    parts = path.relative_to(folder).parts[:-1]
-    return path.is_file() and not any(part.startswith(".") for part in parts)
+    """Whether a path is a file, and no folder on the way to it is hidden."""
+    # What the user names may itself lie in a hidden folder: only what is below it counts.
+    folders = path.relative_to(folder).parts[:-1]
+    is_hidden = any(name.startswith(".") for name in folders)
+    return path.is_file() and not is_hidden

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.lint.changes import NodeChange, Step, fitting_shapes, set_shapes
+from sonnx_clip.lint.changes import NodeChange, NormaliseStep, fitting_shapes, set_shapes
 from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_nodes
 from sonnx_clip.lint.edit import Editor
-from sonnx_clip.lint.graph_scope import Scope
+from sonnx_clip.lint.graph_scope import GraphScope
 from sonnx_clip.lint.lint import report_of
 from sonnx_clip.lint.model_file import external_files, parse_model, read_model
 from sonnx_clip.lint.profile import profile
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.verdict import ModelReport, NodeReport
 
 
@@ -32,12 +33,10 @@ class NormaliseOptions:
     """Options beside the model."""
 
     assume_finite: bool = False  # no infinity reaches a Clip node with a bound that is not set
-    shapes: Mapping[str, Sequence[int]] = field(
-        default_factory=dict
-    )  # of inputs that the model leaves open
-    usual_shapes: Mapping[str, Sequence[int]] = field(
-        default_factory=dict
-    )  # of inputs by these names, where a model has one and leaves it open
+    # Of inputs that the model leaves open; an error where it has no such input.
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # Of inputs by these names, where a model has one and leaves it open.
+    usual_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     self_check: bool = True  # run the model before and after
 
 
@@ -48,7 +47,7 @@ class NodeSteps(NamedTuple):
     name: str | None
     place: str
     output: str
-    steps: tuple[Step, ...]
+    steps: tuple[NormaliseStep, ...]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,9 @@ class Normalised:
 
 @without_collection()
 def normalise(
-    path: Path, target: Path | None, options: NormaliseOptions = NormaliseOptions()
+    path: Path,
+    target: Path | None,
+    options: NormaliseOptions = NormaliseOptions(),
 ) -> Normalised:
     """Normalise the model of a binary ONNX file; nothing is written, `target` is for the report.
 
@@ -90,14 +91,12 @@ def normalise(
     """
     data = read_model(path)
     model = parse_model(data, path)
-    as_read = None
     shapes = {**fitting_shapes(model, options.usual_shapes), **options.shapes}
-    if shapes:
-        as_read = ModelProto()
-        as_read.CopyFrom(model)
+    # With other shapes onnxruntime may refuse the model as such, which the self-check has to tell apart
+    # from a wrong result.
+    as_read = _copy(model) if shapes else None
     notes = set_shapes(model, shapes, path)
-    before = ModelProto()
-    before.CopyFrom(model)
+    before = _copy(model)
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
 
@@ -105,11 +104,11 @@ def normalise(
     steps = _change(model, found, path, finite=finite)
     changed = bool(notes) or any(step.done for step in chain.from_iterable(steps))
     checked = UNCHANGED
-    again = found
+    nodes_after = found
     if changed:
         todo = "nothing was written; please report this model"
-        again = find_nodes(model, path)
-        _check(model, again, path, "the result: ", todo)
+        nodes_after = find_nodes(model, path)
+        _check(model, nodes_after, path, "the result: ", todo)
         checked = OFF
         if options.self_check:
             checked = self_check(before, model, path.parent, finite=finite, as_read=as_read)
@@ -120,56 +119,90 @@ def normalise(
         if checked.outcome == "different":
             raise UserError(f"the self-check rejects the result: {checked.what}", where, todo)
 
-    after = report_of(model, again, target or path)
+    after = report_of(model, nodes_after, target or path)
     nodes = []
-    for node, mine, judged in zip(found.nodes, steps, after.nodes, strict=True):
-        proto, position, graph = node.original
-        done = [step for step in mine if step.done]
-        nodes.append(
-            NodeSteps(
-                operator=node.operator,
-                name=proto.name or None,
-                place=f"node {position} of {graph}",
-                output=proto.output[0],
-                steps=(*done, *_left(judged, mine)),
-            )
-        )
+    # Changes insert nodes before the Clip nodes and keep these in their order.
+    for node, node_steps, judged in zip(found.nodes, steps, after.nodes, strict=True):
+        nodes.append(_steps_of(node, node_steps, judged))
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
+    # Protobuf need not write the bytes that it read, so an unchanged model is the file as it was.
     return Normalised(model, model.SerializeToString() if changed else data, report)
 
 
-def _change(model: ModelProto, found: FoundNodes, path: Path, *, finite: bool) -> list[list[Step]]:
+def _copy(model: ModelProto) -> ModelProto:
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    return copy
+
+
+def _steps_of(
+    node: ClipNode,
+    steps: Sequence[NormaliseStep],
+    judged: NodeReport,
+) -> NodeSteps:
+    """What was done to a node, and what is left."""
+    original = node.original
+    done = [step for step in steps if step.done]
+    return NodeSteps(
+        operator=node.operator,
+        name=original.node.name or None,
+        place=f"node {original.position} of {original.graph}",
+        output=original.node.output[0],
+        steps=(*done, *_left(judged, steps)),
+    )
+
+
+def _change(
+    model: ModelProto,
+    found: FoundNodes,
+    path: Path,
+    *,
+    finite: bool,
+) -> list[list[NormaliseStep]]:
     """Change the nodes of a model, those of functions excepted; the steps of each node."""
     editor = Editor(model)
     # `found` has the nodes of the inlined model; these are the same in the model under change.
-    places = clip_nodes(Scope(model.graph, ""), found.opsets.get(""), path)
-    steps: list[list[Step]] = []
+    places = clip_nodes(GraphScope(model.graph, ""), found.opsets.get(""), path)
+    steps: list[list[NormaliseStep]] = []
     for node in found.nodes:
         if node.in_function:
+            # It was judged for one call, and a change would be one for every call of the function.
             steps.append([])
-        else:
-            tensors = arguments(node, path, profile())
-            steps.append(NodeChange(editor, next(places), node, tensors, finite).steps())
-    editor.insert()
+            continue
+        tensors = arguments(node, path, profile())
+        change = NodeChange(editor, next(places), node, tensors, finite)
+        steps.append(change.steps())
+    editor.insert()  # at the end, since `places` has the indices of the model as it was
     return steps
 
 
-def _check(model: ModelProto, found: FoundNodes, path: Path, title: str, todo: str) -> None:
+def _check(
+    model: ModelProto,
+    found: FoundNodes,
+    path: Path,
+    title: str,
+    todo: str,
+) -> None:
     """Refuse what onnx refuses, or cannot check."""
-    problems = list(found.undecided)
-    missing = [name for name in external_files(model) if not (path.parent / name).is_file()]
-    problems += [f"the external data {quoted(name)} is missing" for name in missing]
+    problem = next(_problems(model, found, path), None)
+    if problem is not None:
+        raise UserError(f"{title}{problem}", shown(str(path)), todo)
+
+
+def _problems(model: ModelProto, found: FoundNodes, path: Path) -> Iterator[str]:
+    """Why a model cannot be changed, or its result cannot be checked."""
+    yield from found.undecided
+    for name in external_files(model):
+        if not (path.parent / name).is_file():
+            yield f"the external data {quoted(name)} is missing"
     newest = defs.onnx_opset_version()
-    for opset in dict.fromkeys(node.opset for node in found.nodes):
-        if opset > newest:
-            problems.append(
-                f"opset {opset} is newer than the installed onnx, which cannot check the model"
-            )
-    if problems:
-        raise UserError(f"{title}{problems[0]}", shown(str(path)), todo)
+    for node in found.nodes:
+        if node.opset > newest:
+            reason = "is newer than the installed onnx, which cannot check the model"
+            yield f"opset {node.opset} {reason}"
 
 
-def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:
+def _left(judged: NodeReport, steps: Sequence[NormaliseStep]) -> Iterator[NormaliseStep]:
     """What lint still has against a node, with the reason of the change that left it where there is one."""
     for judgement in judged.findings.judgements:
         known = [step for step in steps if not step.done and step.rule == judgement.id]
@@ -179,4 +212,9 @@ def _left(judged: NodeReport, steps: Sequence[Step]) -> Iterator[Step]:
         for problem in judgement.problems:
             name = judged.tensors[problem.argument]
             title = problem.argument if name is None else f"{problem.argument} {quoted(name)}"
-            yield Step(judgement.id, f"{title}: {problem.message}", problem.remedy, done=False)
+            yield NormaliseStep(
+                judgement.id,
+                f"{title}: {problem.message}",
+                problem.remedy,
+                done=False,
+            )

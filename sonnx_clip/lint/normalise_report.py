@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.report import NO_CLIP, cause_lines, error_objects, node_title, root_causes
 from sonnx_clip.lint.safe_text import shown
-from sonnx_clip.lint.verdict import Run, Verdict, grouped, some
+from sonnx_clip.lint.verdict import BatchRun, Verdict, group_by, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.lint.changes import Step
+    from sonnx_clip.lint.changes import NormaliseStep
     from sonnx_clip.lint.normalise import NodeSteps, NormaliseReport
 
 FORMAT = "sonnx-clip-normalise-4"
@@ -27,14 +27,8 @@ def normalise_text(report: NormaliseReport) -> str:
     lines = [f"{shown(str(report.source))} -> {target}: {_summary(report)}"]
     lines += [f"  {note}" for note in report.notes]
     lines += cause_lines(report.after)
-    for group in grouped(report.nodes, _key):
-        titles = [node_title(node.operator, node.name, node.output, node.place) for node in group]
-        lines += [f"  {title}" for title in some(titles)]
-        steps = [node.steps for node in group]
-        if not steps[0]:
-            lines.append("    was in the profile, unchanged")
-        for same_step in zip(*steps, strict=True):
-            lines += _step_lines(same_step)
+    for group in group_by(report.nodes, _key):
+        lines += _group_lines(group)
     lines += [f"  note: {note}" for note in report.after.notes]
     checked = report.self_check
     if checked.outcome == "equal":
@@ -45,35 +39,56 @@ def normalise_text(report: NormaliseReport) -> str:
     return "\n".join(lines)
 
 
+def _group_lines(group: Sequence[NodeSteps]) -> Iterator[str]:
+    """Nodes with like steps: their titles, then each step once."""
+    titles = [node_title(node.operator, node.name, node.output, node.place) for node in group]
+    for title in some(titles):
+        yield f"  {title}"
+    steps = [node.steps for node in group]
+    if not steps[0]:
+        yield "    was in the profile, unchanged"
+    for same_step in zip(*steps, strict=True):
+        yield from _step_lines(same_step)
+
+
 def _summary(report: NormaliseReport) -> str:
     if not report.nodes:
         return f"{NO_CLIP}, so nothing was changed"
-    changed = sum(any(step.done for step in node.steps) for node in report.nodes)
+    changed = 0
+    for node in report.nodes:
+        if any(step.done for step in node.steps):
+            changed += 1
     clean = report.after.counts[Verdict.MEETS]
+    left = len(report.nodes) - clean
+    nodes = counted(len(report.nodes), "Clip node")
     unchanged = "" if report.changed else ", the file is the same byte for byte"
     return (
-        f"{counted(len(report.nodes), 'Clip node')}, {changed} changed, {clean} in the profile now, "
-        f"{len(report.nodes) - clean} still with problems{unchanged}"
+        f"{nodes}, {changed} changed, {clean} in the profile now, "
+        f"{left} still with problems{unchanged}"
     )
 
 
 def _key(node: NodeSteps) -> tuple[object, ...]:
-    return (node.operator, *((step.rule, step.done, step.theorems) for step in node.steps))
+    """Equal for nodes whose steps differ in names and shapes alone."""
+    steps = [(step.rule, step.done, step.theorems) for step in node.steps]
+    return (node.operator, *steps)
 
 
-def _step_lines(steps: Sequence[Step]) -> Iterator[str]:
+def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
     """The same step at several nodes."""
     first = steps[0]
     head = "" if first.done else f"left, {first.rule}: "
-    for text in some(head + step.what for step in steps):
-        yield f"    {text}"
-    for reason in some(step.why for step in steps):
+    changes = [head + step.what for step in steps]
+    for change in some(changes):
+        yield f"    {change}"
+    reasons = [step.why for step in steps]
+    for reason in some(reasons):
         yield f"      because {reason}"
     if first.theorems:
         yield f"      theorems: {', '.join(first.theorems)}"
 
 
-def normalise_json(run: Run[NormaliseReport]) -> str:
+def normalise_json(run: BatchRun[NormaliseReport]) -> str:
     """Several models as one JSON document; models that could not be normalised are under ``errors``."""
     models = [_model_object(report) for report in run.reports]
     return json.dumps({"format": FORMAT, "models": models, "errors": error_objects(run)}, indent=2)
@@ -83,7 +98,9 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
     done: Counter[str] = Counter()
     nodes = []
     for node in report.nodes:
-        done.update(step.rule for step in node.steps if step.done)
+        for step in node.steps:
+            if step.done:
+                done[step.rule] += 1
         steps = [asdict(step) for step in node.steps]
         nodes.append({**node._asdict(), "steps": steps})
     return {

@@ -11,12 +11,12 @@ from onnx import ModelProto, TensorProto, checker, defs, inliner, shape_inferenc
 
 from sonnx_clip.lint.functions import function_clips
 from sonnx_clip.lint.model_file import all_tensors, bodies, subgraphs
-from sonnx_clip.lint.operator_versions import is_default_domain
+from sonnx_clip.lint.operator_versions import is_clip_function, is_default_domain
 from sonnx_clip.lint.safe_text import shown
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from onnx import GraphProto, ValueInfoProto
 
@@ -36,9 +36,8 @@ class OnnxAnswer:
 
     inlined: GraphProto  # without calls of functions; as it was where that failed
     inferred: GraphProto | None = None  # the same after shape inference
-    derived: GraphProto | None = (
-        None  # the same, where declarations of computed values were ignored
-    )
+    # The same, where declarations of computed values were ignored.
+    derived: GraphProto | None = None
     refusal: str | None = None  # by the checker
     failure: str | None = None  # why nothing was inferred
 
@@ -48,19 +47,26 @@ def ask_onnx(model: ModelProto) -> OnnxAnswer:
     done = run_isolated(_answer, model, seconds=SECONDS)
     if done.failure is not None:
         return OnnxAnswer(model.graph, failure=_one_line(done.failure))
-    refusal, *parts = TensorProto.FromString(done.result).string_data
-    inlined, inferred, derived = (
-        ModelProto.FromString(part).graph if part else None for part in parts
-    )
+    refusal, *models = TensorProto.FromString(done.result).string_data
+    inlined, inferred, derived = map(_graph_of, models)
     return OnnxAnswer(
-        inlined or model.graph, inferred or derived, derived, refusal.decode() or None
+        inlined=inlined or model.graph,
+        inferred=inferred or derived,
+        derived=derived,
+        refusal=refusal.decode() or None,
     )
+
+
+def _graph_of(data: bytes) -> GraphProto | None:
+    """The graph of a model that the child process returns; None where it left the model out."""
+    return ModelProto.FromString(data).graph if data else None
 
 
 def _one_line(text: str) -> str:
     """A message of onnx on one line; it puts the node on the lines after the reason."""
-    lines = [line.strip() for line in text.splitlines()]
-    return shown(" ".join([line for line in lines if line][:3]))
+    stripped = map(str.strip, text.splitlines())
+    lines = list(filter(None, stripped))
+    return shown(" ".join(lines[:3]))
 
 
 # --- In the child process, whose copy of the model is changed in place --------------------------------------
@@ -71,6 +77,8 @@ def _answer(model: ModelProto) -> bytes:
 
     The first is empty where there are no functions, the second where it is as the third.
     """
+    # For the checker the emptied tensors have no entries: it would compare their dimensions with the data,
+    # and look for external files.
     emptied = list(_empty_tensors(model))
     refusal = _refusal(model)
     for tensor, original in emptied:
@@ -81,52 +89,60 @@ def _answer(model: ModelProto) -> bytes:
     if model.functions:
         model = _inline(model)
         inlined = model.SerializeToString()
-
-    # A caller may override a stored tensor that is an input too, so nothing follows from its value.
-    overridable = {value.name for value in model.graph.input}
-    fixed = [tensor for tensor in model.graph.initializer if tensor.name not in overridable]
-    if len(fixed) < len(model.graph.initializer):
-        del model.graph.initializer[:]
-        model.graph.initializer.extend(fixed)
+    _remove_overridable(model.graph)
 
     declaring = model.SerializeToString()
     declared = _types((*model.graph.value_info, *model.graph.output))
     graphs = list(bodies(model.graph))
+    has_subgraphs = len(graphs) > 1
     _strip_declarations(model, graphs)
     derived = shape_inference.infer_shapes(model.SerializeToString())
     values = (*derived.graph.value_info, *derived.graph.output)
-    inferred_types = _types(value for value in values if value.name in declared)
-    if len(graphs) > 1 or any(inferred_types.get(name) != kind for name, kind in declared.items()):
+    derived_types = _types(value for value in values if value.name in declared)
+    # Where inference alone finds all that is declared, a second one with the declarations finds the same.
+    lost = any(derived_types.get(name) != kind for name, kind in declared.items())
+    if has_subgraphs or lost:
         inferred = shape_inference.infer_shapes(declaring).SerializeToString()
 
-    if len(graphs) == 1:
+    if not has_subgraphs:
         derived.graph.ClearField("node")  # only those with graphs in them are asked for
     parts = [(refusal or "").encode(), inlined, inferred, derived.SerializeToString()]
     return bytes(TensorProto(string_data=parts).SerializeToString())
 
 
+def _remove_overridable(graph: GraphProto) -> None:
+    """Remove stored tensors that are inputs too."""
+    # A caller may override such a tensor, so nothing follows from its value.
+    overridable = {value.name for value in graph.input}
+    fixed = [tensor for tensor in graph.initializer if tensor.name not in overridable]
+    if len(fixed) < len(graph.initializer):
+        del graph.initializer[:]
+        graph.initializer.extend(fixed)
+
+
 def _empty_tensors(model: ModelProto) -> Iterator[tuple[TensorProto, TensorProto]]:
     """Empty large and external tensors; yields each with what to restore: its type, dimensions and place."""
     for tensor in all_tensors(model, sparse=False):
-        if tensor.data_location == TensorProto.EXTERNAL or tensor.ByteSize() > _KEPT_BYTES:
-            for name in _DATA_FIELDS:
-                tensor.ClearField(name)
-            original = TensorProto()
-            original.CopyFrom(tensor)
-            tensor.dims[:] = [0]
-            tensor.ClearField("data_location")
-            tensor.ClearField("external_data")
-            yield tensor, original
+        is_external = tensor.data_location == TensorProto.EXTERNAL
+        if not is_external and tensor.ByteSize() <= _KEPT_BYTES:
+            continue
+        for name in _DATA_FIELDS:
+            tensor.ClearField(name)
+        original = TensorProto()
+        original.CopyFrom(tensor)
+
+        tensor.dims[:] = [0]
+        tensor.ClearField("data_location")
+        tensor.ClearField("external_data")
+        yield tensor, original
 
 
 def _refusal(model: ModelProto) -> str | None:
     """The complaint of the checker about a model; None for an operator set newer than onnx."""
     newest = defs.onnx_opset_version()
-    if any(
-        is_default_domain(imported.domain) and imported.version > newest
-        for imported in model.opset_import
-    ):
-        return None
+    for imported in model.opset_import:
+        if is_default_domain(imported.domain) and imported.version > newest:
+            return None
     try:
         checker.check_model(model.SerializeToString())
     except checker.ValidationError as error:
@@ -138,7 +154,8 @@ def _inline(model: ModelProto) -> ModelProto:
     """The model without calls of functions; its Clip nodes that were in functions are marked."""
     for number, clip in enumerate(function_clips(model)):
         clip.node.metadata_props.add(key=MARK, value=str(number))
-    kept = [f for f in model.functions if not (is_default_domain(f.domain) and f.name == "Clip")]
+    # A function that is named as the operator would be inlined in place of the nodes to judge.
+    kept = [function for function in model.functions if not is_clip_function(function)]
     del model.functions[:]
     model.functions.extend(kept)
     inlined: ModelProto = inliner.inline_local_functions(model)
@@ -156,12 +173,13 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
     """
     functions = {(f.name, f.domain, f.overload) for f in model.functions}
     for graph in graphs:
-        kinds = set(map(_KIND, graph.node)) - functions  # few, where there may be 100,000 nodes
-        unknown = {kind for kind in kinds if not _is_known(*kind[:2])}
-        foreign: set[str] = set()
-        for node in graph.node if unknown else ():
-            if _KIND(node) in unknown:
-                foreign.update(node.output)
+        # There are few kinds, where there may be 100,000 nodes.
+        kinds = set(map(_KIND, graph.node)) - functions
+        unknown = set()
+        for operator, domain, overload in kinds:
+            if not _is_known(operator, domain):
+                unknown.add((operator, domain, overload))
+        foreign = _outputs_of_kinds(graph, unknown) if unknown else set()
         kept = [value for value in graph.value_info if value.name in foreign]
         del graph.value_info[:]
         graph.value_info.extend(kept)
@@ -172,14 +190,26 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
             _strip_inner_inputs(graph)
 
 
+def _outputs_of_kinds(graph: GraphProto, kinds: Collection[tuple[str, str, str]]) -> set[str]:
+    """The names that nodes of these operators compute."""
+    names: set[str] = set()
+    for node in graph.node:
+        if _KIND(node) in kinds:
+            names.update(node.output)
+    return names
+
+
 def _strip_inner_inputs(graph: GraphProto) -> None:
     """Remove the types of the inputs of graphs that nodes carry, as far as onnx knows the operators."""
     for node in graph.node:
-        if _is_known(node.op_type, node.domain):
-            for _, inner in subgraphs(node.attribute):
-                for value in inner.input:
-                    value.ClearField("type")
+        if not _is_known(node.op_type, node.domain):
+            continue
+        for _, inner in subgraphs(node.attribute):
+            for value in inner.input:
+                value.ClearField("type")
 
 
 def _is_known(operator: str, domain: str) -> bool:
-    return bool(defs.has(operator, "" if is_default_domain(domain) else domain))
+    """Whether onnx has the schema of an operator, by which it infers what a node computes."""
+    schema_domain = "" if is_default_domain(domain) else domain
+    return bool(defs.has(operator, schema_domain))

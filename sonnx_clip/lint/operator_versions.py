@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from onnx import NodeProto, defs
 
 if TYPE_CHECKING:
+    from onnx import FunctionProto
     from onnx.defs import OpSchema
 
     from sonnx_clip.lint.profile import Profile, ProfileType
@@ -53,6 +54,11 @@ def is_clip(node: NodeProto) -> bool:
     return node.op_type == "Clip" and is_default_domain(node.domain)
 
 
+def is_clip_function(function: FunctionProto) -> bool:
+    """A local function has the name of the operator Clip of ai.onnx."""
+    return function.name == "Clip" and is_default_domain(function.domain)
+
+
 @cache
 def schema(operator: str, opset: int) -> OpSchema:
     """The version of an operator that an operator set means.
@@ -67,9 +73,11 @@ def schema(operator: str, opset: int) -> OpSchema:
 @cache
 def versions(operator: str) -> tuple[int, ...]:
     """All versions of an operator, the oldest first."""
-    every = range(1, defs.onnx_opset_version() + 1)
-    opsets = [opset for opset in every if defs.has(operator, opset, "")]
-    return tuple(dict.fromkeys(schema(operator, opset).since_version for opset in opsets))
+    since: dict[int, None] = {}  # most operator sets keep the version of the one before
+    for opset in range(1, defs.onnx_opset_version() + 1):
+        if defs.has(operator, opset, ""):
+            since[schema(operator, opset).since_version] = None
+    return tuple(since)
 
 
 @cache
@@ -82,26 +90,26 @@ def inputs_since(profile: Profile) -> int:
     """The first version with every operand as an input; earlier versions have attributes."""
     operator = profile.signature.op_type
     operands = {operand.onnx for operand in profile.signature.operands}
-    return next(
-        version for version in versions(operator) if operands <= {*inputs(operator, version)}
+    with_inputs = (
+        version for version in versions(operator) if operands.issubset(inputs(operator, version))
     )
+    return next(with_inputs)
 
 
 def types_of(operator: str, version: int) -> frozenset[str]:
     """The ONNX names of the element types that a version accepts as its first input."""
-    types = schema(operator, version).inputs[0].types
-    return frozenset(text.removeprefix("tensor(").removesuffix(")").upper() for text in types)
+    # A schema writes tensor(float16) where a model has FLOAT16.
+    texts = schema(operator, version).inputs[0].types
+    names = (text.removeprefix("tensor(").removesuffix(")") for text in texts)
+    return frozenset(map(str.upper, names))
 
 
 def type_problem(operator: str, version: int, element_type: str) -> str | None:
     """Why a version with this element type is no operator of ONNX; None where it is one."""
     if element_type in types_of(operator, version):
         return None
-    later = (
-        other
-        for other in versions(operator)
-        if other > version and element_type in types_of(operator, other)
-    )
-    newer = next(later, None)
-    hint = f"; {operator}-{newer} is, from operator set {newer} on" if newer else ""
-    return f"{operator}-{version} is not defined for {element_type}{hint}"
+    problem = f"{operator}-{version} is not defined for {element_type}"
+    for newer in versions(operator):
+        if newer > version and element_type in types_of(operator, newer):
+            return f"{problem}; {operator}-{newer} is, from operator set {newer} on"
+    return problem

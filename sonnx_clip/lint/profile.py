@@ -52,9 +52,8 @@ class Profile:
     signature: Signature
     restrictions: tuple[LintRule, ...]
     statements: Mapping[str, str]  # the words of each restriction and constraint
-    interpretations: Mapping[
-        str, Mapping[str, str]
-    ]  # of restrictions: `ours`, and an `alternative`
+    # Of restrictions: `ours`, and an `alternative`.
+    interpretations: Mapping[str, Mapping[str, str]]
     element_types: tuple[ProfileType, ...]
 
     @property
@@ -65,34 +64,41 @@ class Profile:
     def statement(self, rule: str) -> str:
         """The words of a restriction or constraint; those of `element_types` are the list of these."""
         if rule == "element_types":
-            return f"The element type is one of {', '.join(etype.sonnx for etype in self.element_types)}"
+            names = ", ".join(etype.sonnx for etype in self.element_types)
+            return f"The element type is one of {names}"
         return self.statements[rule]
 
     def rule(self, word: str, operand: Operand) -> str:
-        """The restriction that applies a word to an operand."""
-        return next(
-            restriction.id
-            for restriction in self.restrictions
-            if restriction.word == word and operand.id in restriction.of
-        )
+        """The restriction that applies a word to an operand.
+
+        ValueError if there is none.
+        """
+        for restriction in self.restrictions:
+            if restriction.word == word and operand.id in restriction.of:
+                return restriction.id
+        raise ValueError(f"no restriction says {word} of {operand.id}")
 
     def element_type(self, onnx_name: str | None) -> ProfileType | None:
         """The element type with this ONNX name, None where the profile has none."""
-        return next((etype for etype in self.element_types if etype.onnx == onnx_name), None)
+        for etype in self.element_types:
+            if etype.onnx == onnx_name:
+                return etype
+        return None
 
 
 @cache
 def profile() -> Profile:
     """The profile that `sonnx-clip generate` wrote; UserError if it cannot be read, or lacks an entry."""
-    file, todo = repo_file("generated/profile.json"), "run: sonnx-clip generate"
+    file = repo_file("generated/profile.json")
+    todo = "run: sonnx-clip generate"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         return Profile(
-            _signature(document),
-            tuple(LintRule(**rule) for rule in document["restrictions"]),
-            document["statements"],
-            document["interpretations"],
-            tuple(_element_type(entry) for entry in document["element_types"]),
+            signature=_signature(document),
+            restrictions=tuple(LintRule(**rule) for rule in document["restrictions"]),
+            statements=document["statements"],
+            interpretations=document["interpretations"],
+            element_types=tuple(map(_element_type, document["element_types"])),
         )
     except KeyError as error:
         raise UserError(f"the profile has no entry {error}", where=str(file), todo=todo) from error
@@ -101,13 +107,14 @@ def profile() -> Profile:
 
 
 def _signature(document: Mapping[str, Any]) -> Signature:
-    operands = (
-        Operand(**entry, position=position) for position, entry in enumerate(document["operands"])
-    )
+    operands = []
+    for position, entry in enumerate(document["operands"]):
+        operands.append(Operand(**entry, position=position))
     result = Operand(**document["result"], role="result", position=0)
     return Signature(document["operator"], tuple(operands), result)
 
 
 def _element_type(entry: Mapping[str, Any]) -> ProfileType:
+    # JSON has no bytes, so the file has them in hexadecimal.
     limits = {name: bytes.fromhex(entry[name]) for name in ("lowest", "highest")}
     return ProfileType(**{**entry, **limits})

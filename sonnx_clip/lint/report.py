@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import quoted, shown
-from sonnx_clip.lint.totals import totals_of
+from sonnx_clip.lint.totals import lint_totals
 from sonnx_clip.lint.verdict import (
     NAMED,
     ModelReport,
     NodeReport,
     Verdict,
-    grouped,
+    group_by,
     more_than_some,
     some,
 )
@@ -23,8 +23,8 @@ from sonnx_clip.root.terminal import colored, counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.lint.totals import Totals
-    from sonnx_clip.lint.verdict import Finding, Judgement, Run
+    from sonnx_clip.lint.totals import LintTotals
+    from sonnx_clip.lint.verdict import BatchRun, Finding, Judgement
 
 FORMAT = "sonnx-clip-lint-2"
 NO_CLIP = "no Clip node"
@@ -55,9 +55,9 @@ def to_text(report: ModelReport) -> str:
     return "\n".join(lines)
 
 
-def closing_lines(run: Run[ModelReport], ignored: Mapping[str, str]) -> list[str]:
+def footer_lines(run: BatchRun[ModelReport], ignored: Mapping[str, str]) -> list[str]:
     """The rules that were broken, in words; those not judged; totals of several models."""
-    totals = totals_of(run)
+    totals = lint_totals(run)
     lines = [f"  {_rule_text(row.rule)}" for row in totals.rules]
     not_judged = []
     for rule, reason in ignored.items():
@@ -84,7 +84,7 @@ def _rule_text(rule: str) -> str:
     )
 
 
-def _total_lines(run: Run[ModelReport], totals: Totals) -> list[str]:
+def _total_lines(run: BatchRun[ModelReport], totals: LintTotals) -> list[str]:
     """Models, then nodes, by verdict."""
     is_complete = all(map(_is_complete, run.reports))
     models = _by_verdict(totals.models, is_complete=is_complete)
@@ -107,10 +107,10 @@ def _total_lines(run: Run[ModelReport], totals: Totals) -> list[str]:
     return lines
 
 
-def statistics_lines(run: Run[ModelReport]) -> list[str]:
+def statistics_lines(run: BatchRun[ModelReport]) -> list[str]:
     """A table of the nodes and models that break each rule."""
     lines = [" violate  unknown   models  rule"]
-    for row in totals_of(run).rules:
+    for row in lint_totals(run).rules:
         counts = f"{row.violates:>8} {row.unknown:>8} {row.models:>8}"
         lines.append(f"{counts}  {row.rule}")
     return lines
@@ -177,7 +177,12 @@ def cause_lines(report: ModelReport) -> list[str]:
     return lines
 
 
-def node_title(operator: str, name: str | None, output: str, place: str) -> str:
+def node_title(
+    operator: str,
+    name: str | None,
+    output: str,
+    place: str,
+) -> str:
     """A node for people, with its place."""
     if name:
         return f"{operator} {quoted(name)}, {place}"
@@ -246,7 +251,7 @@ def _remedy_lines(report: ModelReport) -> list[str]:
             if closed is not None:
                 findings.append(closed)
     lines = []
-    for same in grouped(findings, lambda finding: finding.is_undeclared or finding.remedy):
+    for same in group_by(findings, lambda finding: finding.is_undeclared or finding.remedy):
         remedies: dict[str, None] = {}
         rules: dict[str, None] = {}
         for finding in same:
@@ -275,7 +280,10 @@ def _tensors(group: Sequence[NodeReport], argument: str) -> str:
 # --- JSON ---------------------------------------------------------------------------------------------------
 
 
-def json_parts(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) -> Iterator[str]:
+def json_parts(
+    run: BatchRun[ModelReport],
+    ignored: Mapping[str, str] | None = None,
+) -> Iterator[str]:
     """One JSON document in parts, since a large model has a large one; models not read are ``errors``."""
     yield f'{{\n"format": "{FORMAT}",\n"models": ['
     for number, report in enumerate(run.reports):
@@ -298,12 +306,12 @@ def json_parts(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) 
     errors = json.dumps(error_objects(run))
     meanings = json.dumps(profile().interpretations)
     not_judged = json.dumps(ignored or {})
-    totals = json.dumps(totals_of(run).as_json())
+    totals = json.dumps(lint_totals(run).as_json())
     yield f'\n],\n"errors": {errors},\n"interpretations": {meanings},\n'
     yield f'"ignored": {not_judged},\n"totals": {totals}\n}}'
 
 
-def error_objects(run: Run[Any]) -> list[dict[str, str]]:
+def error_objects(run: BatchRun[Any]) -> list[dict[str, str]]:
     """The models that could not be read, for machines."""
     errors = []
     for path, error in run.errors:

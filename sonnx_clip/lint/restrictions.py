@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
 from sonnx_clip.lint.safe_text import show_dims, show_number, shown
-from sonnx_clip.lint.tensors import Argument, Dims, numbers, symbols
+from sonnx_clip.lint.tensors import Dims, NodeTensor, static_dims, symbolic_dims
 from sonnx_clip.lint.verdict import (
     ASSUME_FINITE,
     NORMALISE,
@@ -36,25 +36,40 @@ _NO_TYPE = "no declared element type"
 
 
 def judge(
-    node: ClipNode, tensors: Sequence[Argument], profile: Profile, *, accept_inferred: bool = False
+    node: ClipNode,
+    tensors: Sequence[NodeTensor],
+    profile: Profile,
+    *,
+    accept_inferred: bool = False,
 ) -> tuple[Judgement, ...]:
     """Judge a node with its operands and its result; inferred shapes and types may count as declared."""
     judge = _Judge(node, tensors, profile, accept_inferred)
-    problems_of = {rule.id: judge.problems(rule) for rule in profile.restrictions}
-    problems_of["element_types"] = [judge.element_type()]
-    problems_of["C1"] = [judge.constraint()]
+    problems_by_rule = {rule.id: judge.problems(rule) for rule in profile.restrictions}
+    problems_by_rule["element_types"] = [judge.element_type()]
+    problems_by_rule["C1"] = [judge.constraint()]
     judgements = []
-    for rule, problems in problems_of.items():
+    for rule, problems in problems_by_rule.items():
         judgements.append(Judgement(rule, tuple(filter(None, problems))))
     return tuple(judgements)
 
 
-def _violates(tensor: Argument, message: str, remedy: str, *, follows: bool = False) -> Problem:
+def _violates(
+    tensor: NodeTensor,
+    message: str,
+    remedy: str,
+    *,
+    follows: bool = False,
+) -> Problem:
     return Problem(tensor.id, Verdict.VIOLATES, message, remedy, follows)
 
 
 def _unknown(
-    tensor: Argument, message: str, remedy: str, *, lacks: str = "", inferred: str = ""
+    tensor: NodeTensor,
+    message: str,
+    remedy: str,
+    *,
+    lacks: str = "",
+    inferred: str = "",
 ) -> Problem:
     return Problem(tensor.id, Verdict.UNKNOWN, message, remedy, lacks=lacks, inferred=inferred)
 
@@ -64,12 +79,12 @@ class _Judge:
     """The judgement of one node."""
 
     node: ClipNode
-    tensors: Sequence[Argument]
+    tensors: Sequence[NodeTensor]
     profile: Profile
     accept_inferred: bool
 
     @property
-    def x(self) -> Argument:
+    def x(self) -> NodeTensor:
         return self.tensors[0]
 
     def problems(self, rule: LintRule) -> list[Problem | None]:
@@ -92,11 +107,12 @@ class _Judge:
 
     # --- R1, R2: the bounds are set -------------------------------------------------------------------------
 
-    def unset_bound(self, bound: Argument) -> Problem:
+    def unset_bound(self, bound: NodeTensor) -> Problem:
         node = self.node
         name = bound.operand.onnx
         position = bound.operand.position
         value = self.attribute(name)
+        # Clip-1 and Clip-6 have the bounds as attributes, which mean nothing at nodes of later versions.
         if name not in inputs(node.proto.op_type, node.version):
             source = f"the bound is the attribute {name} = {value}"
             if value is None:
@@ -106,91 +122,88 @@ class _Judge:
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"
+        remedy = self.bound_remedy(bound)
         if value is not None:
             message += f"; the attribute {name} = {value} has no effect in {node.operator}"
-            return _violates(
-                bound, message, f"set {title} to a scalar {value} of {self.x.id}'s element type"
-            )
-        return _violates(bound, message, self.bound_remedy(bound))
+            remedy = f"set {title} to a scalar {value} of {self.x.id}'s element type"
+        return _violates(bound, message, remedy)
 
     def attribute(self, name: str) -> str | None:
-        attribute = next((one for one in self.node.proto.attribute if one.name == name), None)
-        if attribute is None:
-            return None
-        caller = attribute.ref_attr_name
-        return (
-            f"(the caller's attribute '{shown(caller)}')"
-            if caller
-            else show_number(attribute.f, "FLOAT")
-        )
+        """The value of an attribute of the node for people, None where it is not set."""
+        for attribute in self.node.proto.attribute:
+            if attribute.name == name:
+                caller = attribute.ref_attr_name
+                if caller:
+                    return f"(the caller's attribute '{shown(caller)}')"
+                return show_number(attribute.f, "FLOAT")
+        return None
 
     def default(self, name: str) -> str:
+        """What a version of the operator takes where an attribute is not set, as a clause."""
         attribute = schema(self.node.proto.op_type, self.node.opset).attributes.get(name)
         if attribute is None or not attribute.default_value.name:
             return "and it has no default"
         default = show_number(attribute.default_value.f, "FLOAT")
         return f"so its default {default} applies"
 
-    def bound_remedy(self, bound: Argument) -> str:
-        limit = LIMITS.get(bound.operand.onnx)
+    def bound_remedy(self, bound: NodeTensor) -> str:
+        """How to set a bound, in the order in which `NodeChange` decides whether normalise can."""
+        name = bound.operand.onnx
+        limit = LIMITS.get(name)
         etype = self.profile.element_type(self.x.known_type)
-        by_hand = (
-            f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {self.x.id}'s element type"
-        )
+        by_hand = f"set input {bound.id} ({name}) to a scalar of {self.x.id}'s element type"
         if limit is None or etype is None:
             return by_hand
         if type_problem(self.node.proto.op_type, self.node.version, etype.onnx):
             return EXPORT_AGAIN
-        without = f"without {bound.operand.onnx} ONNX takes {limit.words}"
+        without = f"without {name} ONNX takes {limit.words}"
         if self.node.in_function:
             return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
         if etype.family == "float":
-            return (
-                f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
-            )
+            condition = "if no infinity reaches the node"
+            return f"{NORMALISE} {ASSUME_FINITE} sets it, {condition}; {without}"
         return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
 
     # --- R3, R4, C1: dense, with an explicit shape, which is that of X --------------------------------------
 
-    def density(self, tensor: Argument) -> Problem | None:
+    def density(self, tensor: NodeTensor) -> Problem | None:
         if tensor.sparse is None:
             return None
-        return _violates(
-            tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense"
-        )
+        message = f"sparse ({tensor.sparse})"
+        return _violates(tensor, message, "store or declare the tensor as dense")
 
-    def shape(self, tensor: Argument) -> Problem | None:
+    def shape(self, tensor: NodeTensor) -> Problem | None:
         """The shape is declared, and every dimension of it is a number."""
-        inferred, derived = tensor.inferred.dims, tensor.derived.dims
-        explicit = numbers(inferred)
+        inferred = tensor.inferred.dims
+        explicit = static_dims(inferred)
         is_result = tensor.operand.role == "result"  # that it has another shape than X is C1
         contradiction = tensor.declared_contradiction if is_result else tensor.contradiction
         if contradiction:
             return _violates(tensor, contradiction, "declare the actual shape of the tensor")
         if self.accept_inferred and explicit is not None:
             return None
-        if tensor.dims is None:
-            if tensor.not_tensor:
-                return _violates(
-                    tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor"
-                )
-            message = "no shape" if explicit is None else "known only by inference"
-        else:
-            sizes = [_no_size(axis, text) for axis, text in symbols(tensor.dims)]
+
+        # A shape that inference finds no numbers for either follows from a root cause.
+        is_open = explicit is None and static_dims(tensor.derived.dims) is None
+        remedy = self.shape_remedy(inferred, explicit)
+        if tensor.dims is not None:
+            sizes = [_no_size(axis, text) for axis, text in symbolic_dims(tensor.dims)]
             if not sizes:
                 return None
             message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
-        known = explicit is not None or numbers(derived) is not None
-        problem = _violates(
-            tensor, message, self.shape_remedy(inferred, explicit), follows=not known
-        )
-        if tensor.dims is not None:
-            return problem
-        by_command = explicit is not None and not self.node.in_function
-        fact = f"{_SHAPE} {show_dims(explicit or ())}" if by_command else ""
+            return _violates(tensor, message, remedy, follows=is_open)
+        if tensor.not_tensor:
+            message = f"no shape: it is a {tensor.not_tensor}"
+            return _violates(tensor, message, "give Clip a tensor")
+        message = "no shape" if explicit is None else "known only by inference"
+        problem = _violates(tensor, message, remedy, follows=is_open)
+        fact = ""
+        if explicit is not None and not self.node.in_function:
+            fact = f"{_SHAPE} {show_dims(explicit)}"
         return replace(problem, lacks=_SHAPE, inferred=fact)
 
     def shape_remedy(self, inferred: Dims | None, explicit: Dims | None) -> str:
+        """How to declare a shape; `explicit` is the inferred one if all its dimensions are numbers."""
         if self.node.in_function:
             return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
         if explicit is not None:
@@ -207,54 +220,57 @@ class _Judge:
 
     # --- R5, scalar_bounds, element_types -------------------------------------------------------------------
 
-    def types(self, tensor: Argument) -> tuple[str, ...]:
+    def types(self, tensor: NodeTensor) -> tuple[str, ...]:
+        """The element types that count as declared."""
         inferred = tensor.inferred.element_type
-        return tensor.element_types or ((inferred,) if self.accept_inferred and inferred else ())
+        if not tensor.element_types and self.accept_inferred and inferred:
+            return (inferred,)
+        return tensor.element_types
 
-    def same_type(self, tensor: Argument, first: Argument | None) -> Problem | None:
+    def same_type(self, tensor: NodeTensor, first: NodeTensor | None) -> Problem | None:
         """The tensors have one declared element type. Two known types differ whatever the others are."""
         if tensor.not_tensor:
-            return _violates(
-                tensor, f"it is a {tensor.not_tensor}, not a tensor", "give Clip a tensor"
-            )
-        types, derived = self.types(tensor), tensor.derived.element_type
+            message = f"it is a {tensor.not_tensor}, not a tensor"
+            return _violates(tensor, message, "give Clip a tensor")
+        types = self.types(tensor)
         if len(types) > 1:
-            return _violates(
-                tensor, f"declared with two element types: {', '.join(types)}", "declare one"
-            )
+            message = f"declared with two element types: {', '.join(types)}"
+            return _violates(tensor, message, "declare one")
+        derived = tensor.derived.element_type
         if types and derived is not None and derived != types[0]:
             message = f"declared with element type {types[0]}, but inference finds {derived}"
-            return _violates(
-                tensor, message, f"declare {derived}, or put a Cast to {types[0]} before the node"
-            )
+            remedy = f"declare {derived}, or put a Cast to {types[0]} before the node"
+            return _violates(tensor, message, remedy)
         if not types or first is None:
             inferred = tensor.inferred.element_type
             fact = f"{_TYPE} {inferred}" if inferred and not self.node.in_function else ""
             remedy = self.type_remedy(inferred)
             return _unknown(tensor, _NO_TYPE, remedy, lacks=_TYPE, inferred=fact)
-        wanted = self.types(first)[0]
-        if types[0] == wanted:
+        expected = self.types(first)[0]
+        if types[0] == expected:
             return None
-        return _violates(
-            tensor,
-            f"element type {types[0]}, but {first.id} has {wanted}",
-            f"give {tensor.id} the element type {wanted}: store it so, or put a Cast before the node",
-        )
+        message = f"element type {types[0]}, but {first.id} has {expected}"
+        how = "store it so, or put a Cast before the node"
+        return _violates(tensor, message, f"give {tensor.id} the element type {expected}: {how}")
 
     def type_remedy(self, inferred: str | None) -> str:
+        """How to declare an element type."""
         if self.node.in_function:
             return f"declare it in the function's value_info, or {_INLINE}"
         if inferred is not None:
             return declares(f"{_TYPE} {inferred}")
         return f"declare it {_DECLARE}"
 
-    def scalar(self, tensor: Argument) -> Problem | None:
+    def scalar(self, tensor: NodeTensor) -> Problem | None:
         """The page, section Inputs: the tensor must be a scalar (empty shape)."""
         inferred = tensor.inferred.dims
         if tensor.contradiction:
+            # Of two shapes that contradict each other at least one has axes.
             dims = next((dims for dims in (*tensor.shapes, tensor.derived.dims) if dims), None)
+        elif tensor.dims is None and self.accept_inferred:
+            dims = inferred
         else:
-            dims = inferred if tensor.dims is None and self.accept_inferred else tensor.dims
+            dims = tensor.dims
         if dims is None:
             hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
             message = "its shape is not declared, so it may not be empty"
@@ -292,6 +308,8 @@ class _Judge:
 
 
 def _no_size(axis: int, text: str) -> str:
+    """Why a dimension is no size, for people."""
+    # A negative number is kept as text, as symbols are.
     if text.removeprefix("-").isdecimal():
         return f"dimension {text} (axis {axis}) is negative"
     return f"symbolic dimension {text} (axis {axis})"

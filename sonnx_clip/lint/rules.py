@@ -42,21 +42,28 @@ def rules_to_judge(
     reasons = dict.fromkeys(left_out, "")
     _rule_ids(reasons_of_file, file)
     for rule, reason in reasons_of_file.items():
+        # The command line is more specific than the file, so a rule that it selects is judged.
         if rule not in chosen:
             reasons[rule] = reason
-    candidates = chosen or list(profile().rules)
-    judged = tuple(rule for rule in profile().rules if rule in candidates and rule not in reasons)
+
+    judged = []
+    ignored_in_order: dict[str, str] = {}
+    for rule in profile().rules:
+        is_selected = not chosen or rule in chosen
+        if is_selected and rule not in reasons:
+            judged.append(rule)
+        else:
+            ignored_in_order[rule] = reasons.get(rule, "")
     if not judged:
         raise UserError("every rule is ignored", todo="ignore fewer rules")
-    if chosen:
-        others = [rule for rule in profile().rules if rule not in chosen and rule not in reasons]
-        reasons |= dict.fromkeys(others, "")
-    return RuleChoice(judged, {rule: reasons[rule] for rule in profile().rules if rule in reasons})
+    return RuleChoice(tuple(judged), ignored_in_order)
 
 
 def _rule_ids(texts: Iterable[str], where: str) -> list[str]:
     """The ids in ``R1,R4``; UserError for one that is no rule."""
-    ids = [id_.strip() for text in texts for id_ in text.split(",")]
+    ids: list[str] = []
+    for text in texts:
+        ids += map(str.strip, text.split(","))
     for id_ in ids:
         if id_ not in profile().rules:
             near = nearest(id_, profile().rules)

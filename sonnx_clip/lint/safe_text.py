@@ -50,7 +50,14 @@ def shown(text: str | bytes) -> str:
         return f"{shown(text[: _SHOWN // 2])}… ({len(text)} characters)"
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    """A character, escaped if a terminal would act on it or not show it."""
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def quoted(name: str) -> str:

@@ -14,7 +14,7 @@ from sonnx_clip import __version__
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.report import broken_rules
 from sonnx_clip.lint.safe_text import quoted
-from sonnx_clip.lint.verdict import Cause, Finding, ModelReport, NodeReport, Run, Verdict
+from sonnx_clip.lint.verdict import BatchRun, Finding, ModelReport, NodeReport, RootCause, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _SHAPES = "R4"
 _KIND_AND_LEVEL = {Verdict.VIOLATES: ("fail", "error"), Verdict.UNKNOWN: ("open", "none")}
 
 
-def to_sarif(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) -> str:
+def to_sarif(run: BatchRun[ModelReport], ignored: Mapping[str, str] | None = None) -> str:
     """Several models as one SARIF log with one run.
 
     What could not be read or judged is a notification of the run, which then counts as not successful.
@@ -56,14 +56,13 @@ def to_sarif(run: Run[ModelReport], ignored: Mapping[str, str] | None = None) ->
         "informationUri": PROFILE,
         "rules": [_rule(id_) for id_ in profile().rules],
     }
+    invocation = {
+        "executionSuccessful": not failures,
+        "toolExecutionNotifications": [*failures, *notes],
+    }
     log = {
         "tool": {"driver": driver},
-        "invocations": [
-            {
-                "executionSuccessful": not failures,
-                "toolExecutionNotifications": [*failures, *notes],
-            }
-        ],
+        "invocations": [invocation],
         "results": results,
         "columnKind": "unicodeCodePoints",
     }
@@ -78,7 +77,8 @@ def _notification(level: str, text: str, path: Path | None = None) -> Object:
 
 
 def _rule(identifier: str) -> Object:
-    statement, meaning = profile().statement(identifier), profile().interpretations.get(identifier)
+    statement = profile().statement(identifier)
+    meaning = profile().interpretations.get(identifier)
     rule: Object = {
         "id": identifier,
         "shortDescription": {"text": statement},
@@ -88,7 +88,8 @@ def _rule(identifier: str) -> Object:
         ours = f"Interpreted here: {meaning['ours']}."
         alternative = f"It could also mean: {meaning['alternative']}."
         rule["fullDescription"] = {"text": f"{statement}. {ours} {alternative}"}
-    return rule | {"defaultConfiguration": {"level": "error"}}
+    rule["defaultConfiguration"] = {"level": "error"}
+    return rule
 
 
 def _place(path: Path, *logical: Object) -> Object:
@@ -104,17 +105,31 @@ def _results(report: ModelReport) -> Iterator[Object]:
     """One for each finding, and one for each root cause in place of all problems that follow from it."""
     for nodes in report.alike:
         for finding in nodes[0].findings.findings:
-            left = finding.without_open() if report.causes else finding
-            if left is not None:
-                yield _finding(report, nodes, left)
+            without_causes = finding.without_open() if report.causes else finding
+            if without_causes is not None:
+                yield _finding(report, nodes, without_causes)
     for cause in report.causes:
         yield _cause(report, cause)
 
 
 def _result(
-    rule: str, verdict: Verdict, text: str, places: Sequence[Object], count: int, fingerprint: str
+    rule: str,
+    verdict: Verdict,
+    text: str,
+    places: Sequence[Object],
+    count: int,
+    fingerprint: str,
 ) -> Object:
-    """One result; its first place is its location, the others are related ones."""
+    """One result; its first place is its location, the others are related ones.
+
+    Args:
+        rule: the id of the rule.
+        verdict: how it is broken.
+        text: the message.
+        places: of all nodes that have the finding.
+        count: how many nodes these are.
+        fingerprint: equal in two runs for the same finding of the rule.
+    """
     kind, level = _KIND_AND_LEVEL[verdict]
     return {
         "ruleId": rule,
@@ -129,18 +144,20 @@ def _result(
     }
 
 
-def _cause(report: ModelReport, cause: Cause) -> Object:
+def _cause(report: ModelReport, cause: RootCause) -> Object:
     logical = [{"name": cause.tensor, "kind": "variable"}] if cause.tensor is not None else []
-    places = [
-        _place(report.path, *logical),
-        *(_location(report, node, None) for node in report.open),
-    ]
+    places = [_place(report.path, *logical)]
+    places += [_location(report, node, None) for node in report.open]
     text = f"{cause.message}. Remedy: {cause.remedy}"
     fingerprint = f"root cause/{cause.tensor or ''}"
     return _result(_SHAPES, Verdict.VIOLATES, text, places, len(report.open), fingerprint)
 
 
-def _finding(report: ModelReport, nodes: Sequence[NodeReport], finding: Finding) -> Object:
+def _finding(
+    report: ModelReport,
+    nodes: Sequence[NodeReport],
+    finding: Finding,
+) -> Object:
     """One finding at all nodes that have it; its rule is the first that it violates, or leaves unknown."""
     first = nodes[0]
     argument = finding.problems[0].argument
@@ -155,6 +172,7 @@ def _finding(report: ModelReport, nodes: Sequence[NodeReport], finding: Finding)
     sentence = f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}."
     text = f"{sentence} Remedy: {finding.remedy}"
 
+    # Violated rules come first. Positions change when a model is edited, so the fingerprint has names.
     rules_of_worst = next(iter(finding.rules_by_verdict.values()))
     fingerprint = f"{argument}/{first.graph}/{first.output}"
     return _result(rules_of_worst[0], finding.verdict, text, places, len(nodes), fingerprint)
@@ -165,7 +183,6 @@ def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> Obje
     title = f"{node.graph} > node {node.position} {quoted(name)}"
     logical = [{"name": name, "fullyQualifiedName": title, "kind": "function"}]
     if tensor is not None:
-        logical.append(
-            {"name": tensor, "fullyQualifiedName": f"{node.graph} > {tensor}", "kind": "variable"}
-        )
+        tensor_title = f"{node.graph} > {tensor}"
+        logical.append({"name": tensor, "fullyQualifiedName": tensor_title, "kind": "variable"})
     return _place(report.path, *logical)

@@ -20,7 +20,7 @@ from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.root.terminal import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     Array = np.ndarray[Any, Any]
@@ -37,7 +37,8 @@ _SIZES_AT = {
     "Loop": (0,), "Range": (0, 1, 2), "ConstantOfShape": (0,), "Expand": (1,), "Tile": (1,), "Reshape": (1,),
     "Resize": (3,), "TopK": (1,), "OneHot": (1,), "Pad": (1,), "CenterCropPad": (1,), "Upsample": (1,),
 }  # fmt: skip
-_MEMORY = 2 << 30  # that the runtime may use, beside ten times the size of the model
+_MEMORY = 2 << 30  # that the runtime may use, beside its share for the model
+_MEMORY_PER_MODEL = 10  # times the size of the model and its weights
 # Sizes to try for open dimensions, in this order, until the model runs.
 _SIZES = (2, 1, 3, 4, 8, 16, 32, 48, 64, 224)
 _MOST_ENTRIES = 1 << 25
@@ -84,19 +85,22 @@ def self_check(
         finite: no infinity is fed, because the user excludes it: ``--assume finite``.
         as_read: the model as it was read, if shapes of its inputs were set.
     """
-    files = [folder / name for name in external_files(before)]
-    weights = sum(file.stat().st_size for file in files if file.is_file())
+    size = before.ByteSize()
+    for name in external_files(before):
+        file = folder / name
+        if file.is_file():
+            size += file.stat().st_size
     with progress("self-check", int(SECONDS), "seconds", Console(stderr=True)) as show:
         done = run_isolated(
             _compare, before, after, as_read, folder, finite,
             seconds=SECONDS,
-            memory=_MEMORY + 10 * (before.ByteSize() + weights),
+            memory=_MEMORY + _MEMORY_PER_MODEL * size,
             each_second=lambda elapsed: show(int(elapsed), ""),
         )  # fmt: skip
     if done.failure is not None:
         return SelfCheck("not run", shown(done.failure))
-    outcome, words = done.result.decode().split("\n", 1)
-    return SelfCheck(outcome, shown(words))  # type: ignore[arg-type]
+    outcome, message = done.result.decode().split("\n", 1)
+    return SelfCheck(outcome, shown(message))  # type: ignore[arg-type]
 
 
 # --- In the child process -----------------------------------------------------------------------------------
@@ -107,16 +111,22 @@ class _EndError(Exception):
 
 
 def _compare(
-    before: ModelProto, after: ModelProto, as_read: ModelProto | None, folder: Path, finite: bool
+    before: ModelProto,
+    after: ModelProto,
+    as_read: ModelProto | None,
+    folder: Path,
+    finite: bool,
 ) -> bytes:
+    def compared_at(level: str) -> str:
+        return _compare_at(level, before, after, as_read, folder, finite=finite)
+
     try:
-        compared = [
-            _compare_at(level, before, after, as_read, folder, finite=finite) for level in _LEVELS
-        ]
-        outcome, words = "equal", "; ".join(compared)
+        message = "; ".join(map(compared_at, _LEVELS))
+        outcome = "equal"
     except _EndError as error:
-        outcome, words = error.args
-    return f"{outcome}\n{words}".encode(errors="backslashreplace")
+        outcome, message = error.args
+    # A message of onnxruntime may quote a name that is no text.
+    return f"{outcome}\n{message}".encode(errors="backslashreplace")
 
 
 def _compare_at(
@@ -144,11 +154,12 @@ def _compare_at(
         if any(text in str(error) for text in _NO_KERNEL):
             message = f"onnxruntime runs the model but has no kernel for the result: {error}"
             raise _EndError("not run", message) from None
-        raise _EndError(
-            "rejected", f"{name} loads the model, but not the result: {error}"
-        ) from None
+        message = f"{name} loads the model, but not the result: {error}"
+        raise _EndError("rejected", message) from None
     answered = _answered(first, before, finite=finite)
-    if _bits(first.run(None, answered[0][0])) != answered[0][1]:
+    # A model with random numbers differs from itself: no comparison says anything of the result.
+    feed, expected = answered[0]
+    if _bits(first.run(None, feed)) != expected:
         raise _EndError("not run", "the results of the model change from run to run")
     for feed, expected in answered:
         try:
@@ -161,7 +172,12 @@ def _compare_at(
     return f"{name} on {len(answered)} inputs"
 
 
-def _loads(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> bool:
+def _loads(
+    onnxruntime: Any,
+    level: str,
+    model: ModelProto,
+    folder: Path,
+) -> bool:
     try:
         _session(onnxruntime, level, model, folder)
     except Exception:  # noqa: BLE001
@@ -169,10 +185,15 @@ def _loads(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> boo
     return True
 
 
-def _session(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> Any:
+def _session(
+    onnxruntime: Any,
+    level: str,
+    model: ModelProto,
+    folder: Path,
+) -> Any:
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
+    options.log_severity_level = 4  # fatal errors only, since others are raised
+    options.intra_op_num_threads = 1  # with more, sums may be computed in another order at each run
     options.enable_cpu_mem_arena = False
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     external = "session.model_external_initializers_file_folder_path"
@@ -181,19 +202,27 @@ def _session(onnxruntime: Any, level: str, model: ModelProto, folder: Path) -> A
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-def _answered(session: Any, model: ModelProto, *, finite: bool) -> list[tuple[Feed, list[object]]]:
+def _answered(
+    session: Any,
+    model: ModelProto,
+    *,
+    finite: bool,
+) -> list[tuple[Feed, list[object]]]:
     """The inputs on which the original runs, each with its outputs."""
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
     reason = "it has no output"
     counts = _counts(model)
-    for size in _SIZES if any(map(_has_open_size, inputs)) else _SIZES[:1]:
+    has_open_size = any(map(_has_open_size, inputs))
+    sizes = _SIZES if has_open_size else _SIZES[:1]
+    for size in sizes:
         answers = []
         for feed in feeds(inputs, size, finite=finite, counts=counts):
             try:
                 answer = _bits(session.run(None, feed))
             except Exception as error:  # noqa: BLE001
+                # A special value may be no valid index, for instance; other inputs may still run.
                 reason = f"open sizes as {size}: {error}"
                 continue
             if answer:
@@ -214,11 +243,9 @@ def _bits(result: Any) -> Any:
     if isinstance(result, dict):
         return {key: _bits(value) for key, value in result.items()}
     array = np.asarray(result)
-    return (
-        str(array.dtype),
-        array.shape,
-        array.tolist() if array.dtype.hasobject else array.tobytes(),
-    )
+    # The bytes of objects are their addresses.
+    content = array.tolist() if array.dtype.hasobject else array.tobytes()
+    return str(array.dtype), array.shape, content
 
 
 # --- Inputs -------------------------------------------------------------------------------------------------
@@ -234,22 +261,28 @@ def _counts(model: ModelProto) -> set[str]:
     nodes: list[NodeProto] = []
     for body in bodies(model.graph):
         nodes += body.node
-
     sizes: set[str] = set()
     for node in nodes:
-        places = _SIZES_AT.get(node.op_type, ())
-        if node.op_type in functions:
-            places = tuple(range(len(node.input)))
-        sizes |= {node.input[place] for place in places if place < len(node.input)}
+        sizes.update(_sizes_read(node, functions))
 
-    # What these are computed from, until nothing is added.
+    # What these are computed from, until nothing is added: the nodes of subgraphs are in no one order.
     before = -1
     while before < len(sizes):
         before = len(sizes)
         for node in reversed(nodes):
             if sizes.intersection(node.output):
-                sizes |= {*node.input}
+                sizes.update(node.input)
     return sizes
+
+
+def _sizes_read(node: NodeProto, functions: Collection[str]) -> Iterator[str]:
+    """The inputs of a node that are sizes or counts, or may be as its function has such nodes."""
+    positions: Collection[int] = _SIZES_AT.get(node.op_type, ())
+    if node.op_type in functions:
+        positions = range(len(node.input))
+    for position in positions:
+        if position < len(node.input):
+            yield node.input[position]
 
 
 def feeds(
@@ -282,6 +315,7 @@ def feeds(
         entries = max(math.prod(shape), 1)
         turns = max(turns, math.ceil(len(special[name]) / entries))
 
+    # Each turn shows every input the special values after those of the turn before.
     tried = [small, ordinary]
     for turn in range(min(turns, _MOST_FEEDS)):
         feed = {}
@@ -301,26 +335,32 @@ def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, .
     if not tensor.HasField("shape"):
         raise _EndError("not run", f"{name} has no shape; --input-shape sets it")
     shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
-    if math.prod(shape) > _MOST_ENTRIES:
-        raise _EndError("not run", f"{name} has {math.prod(shape)} entries, too many to try")
+    entries = math.prod(shape)
+    if entries > _MOST_ENTRIES:
+        raise _EndError("not run", f"{name} has {entries} entries, too many to try")
     try:
-        return np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)), shape
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
     except KeyError:
         raise _EndError("not run", f"{name} has no element type") from None
+    return dtype, shape
 
 
 def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
+    """The values of a type at which operators go wrong: zeros, limits, subnormals, NaN, infinities."""
     if dtype.hasobject:
         return np.array(["", "a", "text"], object)
     if dtype == np.bool_:
         return np.array([False, True])
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
-        return np.array([0, 1, 2, 3, limits.max, limits.max - 1, limits.min, limits.min + 1], dtype)
+        ends = [limits.max, limits.max - 1, limits.min, limits.min + 1]
+        return np.array([0, 1, 2, 3, *ends], dtype)
+    # 6 is the bound of Relu6; the others are bounds of quantised types.
     numbers = [0.0, 0.5, 1.0, 3.0, 6.0, 127.0, 255.0]
     if dtype.kind == "f":
         limit = np.finfo(dtype)
-        numbers += [float(limit.max), float(limit.smallest_subnormal), float(limit.smallest_normal)]
+        extremes = (limit.max, limit.smallest_subnormal, limit.smallest_normal)
+        numbers += map(float, extremes)
     else:
         numbers += [3.0e38, 1e-40, 1e-38]  # NumPy has no finfo of bfloat16
     numbers.append(np.nan)
@@ -334,5 +374,7 @@ def _ordinary(dtype: np.dtype[Any], shape: tuple[int, ...], most: int) -> Array:
     """Numbers from 0 to about `most`, or around 0; an index or a size may have to be small."""
     if dtype.hasobject:
         return np.resize(_special_values(dtype, finite=True), shape)
-    numbers = np.arange(most) if dtype.kind in "iub" else np.linspace(-most / 20, most / 10, 97)
+    if dtype.kind in "iub":
+        return np.resize(np.arange(most).astype(dtype), shape)
+    numbers = np.linspace(-most / 20, most / 10, 97)
     return np.resize(numbers.astype(dtype), shape)

@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Argument:
+class NodeTensor:
     """One tensor of a node: its entry in the specification, its name if it is set, and the facts about it."""
 
     operand: Operand
@@ -70,14 +70,14 @@ class Argument:
     @property
     def element_types(self) -> tuple[str, ...]:
         """The declared element types, each once; more than one is a contradiction."""
-        return tuple(
-            dict.fromkeys(info.element_type for info in self.declared if info.element_type)
-        )
+        types = (info.element_type for info in self.declared if info.element_type)
+        return tuple(dict.fromkeys(types))
 
     @property
     def shapes(self) -> tuple[Dims, ...]:
         """The declared shapes, each once."""
-        return tuple(dict.fromkeys(info.dims for info in self.declared if info.dims is not None))
+        shapes = (info.dims for info in self.declared if info.dims is not None)
+        return tuple(dict.fromkeys(shapes))
 
     @property
     def declared_contradiction(self) -> str | None:
@@ -90,10 +90,14 @@ class Argument:
     @property
     def computed_contradiction(self) -> str | None:
         """A declared shape and an inferred one that no tensor can have both."""
+        # What inference finds by way of declarations could only repeat their mistakes.
         inferred = self.derived.dims
+        if inferred is None:
+            return None
         for declared in self.shapes:
-            if inferred is not None and not compatible(declared, inferred):
-                return f"declared with shape {show_dims(declared)}, but inference finds {show_dims(inferred)}"
+            if not compatible(declared, inferred):
+                finding = f"inference finds {show_dims(inferred)}"
+                return f"declared with shape {show_dims(declared)}, but {finding}"
         return None
 
     @property
@@ -118,10 +122,11 @@ class Argument:
         """The declared shape. A symbol in any declaration stays one: the others bind nobody."""
         if not self.shapes or self.declared_contradiction:
             return None
-        columns = zip(*self.shapes, strict=True)
-        return tuple(
-            next((dim for dim in sizes if isinstance(dim, str)), sizes[0]) for sizes in columns
-        )
+        dims = []
+        for declared_sizes in zip(*self.shapes, strict=True):
+            symbols = [dim for dim in declared_sizes if isinstance(dim, str)]
+            dims.append(symbols[0] if symbols else declared_sizes[0])
+        return tuple(dims)
 
     @property
     def known_type(self) -> str | None:
@@ -149,36 +154,42 @@ class Argument:
     @property
     def value_text(self) -> str:
         """The value for people."""
-        return (
-            "unknown" if self.value is None else show_number(self.value, self._stored.element_type)
-        )
+        if self.value is None:
+            return "unknown"
+        return show_number(self.value, self._stored.element_type)
 
     @property
     def _stored(self) -> Declaration:
         """What stores the value."""
+        # A caller may override what is stored for an input of the graph.
         if any(info.origin == "graph input" for info in self.declared):
             return NOTHING
         return next((info for info in self.declared if info.value is not None), NOTHING)
 
 
-def symbols(dims: Dims) -> list[tuple[int, str]]:
+def symbolic_dims(dims: Dims) -> list[tuple[int, str]]:
     """The axes whose size is no number, with their text."""
     return [(axis, dim) for axis, dim in enumerate(dims) if isinstance(dim, str)]
 
 
-def numbers(dims: Dims | None) -> tuple[int, ...] | None:
+def static_dims(dims: Dims | None) -> tuple[int, ...] | None:
     """A shape, if it is known and all dimensions are numbers."""
-    found = tuple(dim for dim in dims or () if isinstance(dim, int))
-    return found if dims is not None and len(found) == len(dims) else None
+    if dims is None:
+        return None
+    sizes = tuple(dim for dim in dims if isinstance(dim, int))
+    return sizes if len(sizes) == len(dims) else None
 
 
 def compatible(a: Dims, b: Dims) -> bool:
     """One tensor can have both shapes."""
     if len(a) != len(b):
         return False
-    return all(
-        x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True)
-    )
+    for first, second in zip(a, b, strict=True):
+        # Another symbol may have the same value: only two numbers contradict each other.
+        both_numbers = isinstance(first, int) and isinstance(second, int)
+        if both_numbers and first != second:
+            return False
+    return True
 
 
 # --- Declarations of values, stored tensors and Constant nodes ----------------------------------------------
@@ -192,10 +203,11 @@ def from_type(type_proto: TypeProto, origin: str) -> Declaration:
     if kind not in ("tensor_type", "sparse_tensor_type"):
         return Declaration(origin, not_tensor=kind.removesuffix("_type"))
     tensor = getattr(type_proto, kind)
+    is_sparse = kind == "sparse_tensor_type"
+    element_type = _element_type(tensor.elem_type)
+    # A scalar has a shape without axes, which is not the same as none.
     dims = tuple(map(_type_dim, tensor.shape.dim)) if tensor.HasField("shape") else None
-    return Declaration(
-        origin, kind == "sparse_tensor_type", None, _element_type(tensor.elem_type), dims
-    )
+    return Declaration(origin, is_sparse, element_type=element_type, dims=dims)
 
 
 def from_stored(tensor: TensorProto | SparseTensorProto, origin: str) -> Declaration:
@@ -212,7 +224,7 @@ _CONSTANTS = {"FLOAT": TensorProto.FLOAT, "INT": TensorProto.INT64, "STRING": Te
 """The element types of a Constant node's attributes value_float and value_floats, value_int, ..."""
 
 
-def constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
+def stored_constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
     """What a Constant node stores; None where its caller sets that, or where it has not exactly one value."""
     attribute = node.attribute[0] if len(node.attribute) == 1 else None
     if attribute is None or attribute.ref_attr_name:
@@ -227,9 +239,10 @@ def constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
     if element_kind not in _CONSTANTS or name != f"value_{kind.lower()}":
         return None
     content: Any = helper.get_attribute_value(attribute)
+    data_type = _CONSTANTS[element_kind]
     if kind == element_kind:
-        return helper.make_tensor("", _CONSTANTS[element_kind], [], [content])
-    return helper.make_tensor("", _CONSTANTS[element_kind], [len(content)], content)
+        return helper.make_tensor("", data_type, [], [content])
+    return helper.make_tensor("", data_type, [len(content)], content)
 
 
 def _element_type(code: int) -> str | None:
@@ -247,6 +260,7 @@ def _type_dim(dim: Any) -> int | str:
 
 
 def _value(tensor: TensorProto) -> str | None:
+    """The one entry of a stored tensor; None where it has more, none, or one that is no real number."""
     if math.prod(tensor.dims) != 1 or tensor.data_location == TensorProto.EXTERNAL:
         return None
     try:
@@ -256,4 +270,5 @@ def _value(tensor: TensorProto) -> str | None:
     dtype = getattr(number, "dtype", None)
     if dtype is None or dtype.hasobject or dtype.kind in "cUSb":
         return None
+    # A float would round integers of 64 bits. Small floats have other kinds than "f" in NumPy.
     return str(int(number)) if dtype.kind in "iu" else repr(float(number))

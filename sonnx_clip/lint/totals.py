@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.verdict import ModelReport, Run, Verdict, run_nodes
+from sonnx_clip.lint.verdict import BatchRun, ModelReport, Verdict, run_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ class RuleCount:
 
 
 @dataclass(frozen=True)
-class Totals:
+class LintTotals:
     """Models and nodes by verdict."""
 
     models: Mapping[Verdict, int]
@@ -44,19 +44,22 @@ class Totals:
         }
 
 
-def totals_of(run: Run[ModelReport]) -> Totals:
+def lint_totals(run: BatchRun[ModelReport]) -> LintTotals:
     """Count the models that could be read, and their nodes."""
-    models = Counter(report.verdict for report in run.reports)
-    without_clip = models.pop(None, 0)
+    models: Counter[Verdict] = Counter()
     nodes: Counter[Verdict] = Counter()
+    without_clip = 0
     for report in run.reports:
         nodes.update(report.counts)
+        if report.verdict is None:
+            without_clip += 1
+        else:
+            models[report.verdict] += 1
     undeclared = sum(node.findings.lacks_declarations_only for node in run_nodes(run))
-    by_verdict = {verdict: count for verdict, count in models.items() if verdict is not None}
-    return Totals(by_verdict, without_clip, nodes, undeclared, _rule_counts(run))
+    return LintTotals(models, without_clip, nodes, undeclared, _rule_counts(run))
 
 
-def _rule_counts(run: Run[ModelReport]) -> tuple[RuleCount, ...]:
+def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
     nodes: Counter[tuple[str, Verdict]] = Counter()
     models: Counter[str] = Counter()
     for report in run.reports:

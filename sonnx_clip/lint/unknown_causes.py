@@ -14,8 +14,8 @@ from sonnx_clip.lint.edit import set_dims
 from sonnx_clip.lint.graph_scope import typed
 from sonnx_clip.lint.model_file import bodies, subgraphs
 from sonnx_clip.lint.safe_text import quoted, show_dims
-from sonnx_clip.lint.tensors import numbers, symbols
-from sonnx_clip.lint.verdict import NORMALISE, Cause
+from sonnx_clip.lint.tensors import static_dims, symbolic_dims
+from sonnx_clip.lint.verdict import NORMALISE, RootCause
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from sonnx_clip.lint.clip_nodes import ClipNode
-    from sonnx_clip.lint.graph_scope import Scope
+    from sonnx_clip.lint.graph_scope import GraphScope
     from sonnx_clip.lint.tensors import Dims
 
 _TRIALS = ((1, 224), (1, 16), (2, 64))
@@ -41,8 +41,11 @@ class _OpenInput:
 
 
 def causes_of(
-    model: ModelProto, found: FoundNodes, open_nodes: Sequence[int], path: Path
-) -> tuple[Cause, ...]:
+    model: ModelProto,
+    found: FoundNodes,
+    open_nodes: Sequence[int],
+    path: Path,
+) -> tuple[RootCause, ...]:
     """The root causes of open shapes: inputs on which these nodes depend, and where inference stops.
 
     A command is offered for an input only where numbers for its sizes give shapes that were open.
@@ -70,58 +73,65 @@ def causes_of(
     settles_some = len(still_open) < len(open_nodes)
     causes = [_without_shape(value, follow) for value in without_shape]
     causes += [_dynamic(value, follow, offered=settles_some) for value in dynamic]
+    # No trial gives a shape to an input without one, so it may be all that keeps the others open.
     if still_open and not without_shape:
-        causes.append(_stop(with_sizes.nodes[still_open[0]], len(still_open)))
+        first = with_sizes.nodes[still_open[0]]
+        causes.append(_stop(first, len(still_open)))
     return tuple(causes)
 
 
-def _without_shape(value: _OpenInput, follow: str) -> Cause:
-    return Cause(
-        value.name, f"input {quoted(value.name)} has no shape: {follow}", "declare its shape"
-    )
+def _without_shape(value: _OpenInput, follow: str) -> RootCause:
+    message = f"input {quoted(value.name)} has no shape: {follow}"
+    return RootCause(value.name, message, "declare its shape")
 
 
-def _dynamic(value: _OpenInput, follow: str, *, offered: bool) -> Cause:
+def _dynamic(value: _OpenInput, follow: str, *, offered: bool) -> RootCause:
+    """The cause where sizes of an input are open; `offered`: numbers for them settle some shapes."""
     assert value.dims is not None
     message = f"input {quoted(value.name)} is dynamic, {show_dims(value.dims)}: {follow}"
     if not offered:
-        return Cause(
-            value.name, message, "numbers for its sizes do not suffice: see the next cause"
-        )
+        remedy = "numbers for its sizes do not suffice: see the next cause"
+        return RootCause(value.name, message, remedy)
+    # The user has to choose: sizes that lint would invent could be pasted unread.
     sizes = ",".join("?" if isinstance(dim, str) else str(dim) for dim in value.dims)
     remedy = f"{NORMALISE} --input-shape sets its sizes: put a number for each ?"
-    return Cause(
-        value.name, message, remedy, f"--input-shape {shlex.quote(f'{value.name}={sizes}')}"
-    )
+    setting = shlex.quote(f"{value.name}={sizes}")
+    return RootCause(value.name, message, remedy, f"--input-shape {setting}")
 
 
-def _stop(node: ClipNode, count: int) -> Cause:
+def _stop(node: ClipNode, count: int) -> RootCause:
     """The cause where no size of an input is open, or none of them is the reason."""
     remedy = "declare the shapes behind it (value_info), or derive them from constants"
     follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
     stop = None if node.scope.in_function else _where_inference_stops(node)
     if stop is None:
-        return Cause(None, f"inference stops at the nodes before Clip: {follow}", remedy)
+        return RootCause(None, f"inference stops at the nodes before Clip: {follow}", remedy)
     index, proto = stop
     name = f" {quoted(proto.name)}" if proto.name else ""
-    return Cause(None, f"inference stops at {proto.op_type}{name}, node {index}: {follow}", remedy)
+    return RootCause(
+        None,
+        f"inference stops at {proto.op_type}{name}, node {index}: {follow}",
+        remedy,
+    )
 
 
 # --- What depends on what ---
 
 
 def _open_inputs(model: ModelProto) -> Iterator[_OpenInput]:
+    """The inputs that a caller has to give whose sizes are not all numbers."""
     stored = {tensor.name for tensor in model.graph.initializer}
     for name, info in typed(model.graph.input, "graph input"):
-        is_open = info.dims is None or bool(symbols(info.dims))
+        is_open = info.dims is None or bool(symbolic_dims(info.dims))
         if is_open and name not in stored and not info.not_tensor:
             yield _OpenInput(name, info.dims)
 
 
-def _outermost(node: ClipNode) -> tuple[Scope, set[str]]:
+def _outermost(node: ClipNode) -> tuple[GraphScope, set[str]]:
     """The scope of the main graph, and the names that the node reads, or a node there that carries it."""
     scope = node.scope
     names = set(node.proto.input)
+    # A node of a subgraph may read a name of any graph around it, and runs when its carrier does.
     while scope.outer is not None:
         scope = scope.outer
         for carrier in scope.body.node:
@@ -133,6 +143,7 @@ def _outermost(node: ClipNode) -> tuple[Scope, set[str]]:
 def _holds(carrier: NodeProto, inner: NodeProto) -> bool:
     graphs = [graph for _, graph in subgraphs(carrier.attribute)]
     nodes = chain.from_iterable(body.node for body in bodies(*graphs))
+    # Protobuf makes a new object at some look-ups, so that identity alone does not suffice.
     return any(node is inner or node == inner for node in nodes)
 
 
@@ -146,23 +157,26 @@ def _reads(node: NodeProto) -> set[str]:
     return names
 
 
-def _ancestors(node: ClipNode) -> tuple[Scope, list[int], set[str]]:
+def _ancestors(node: ClipNode) -> tuple[GraphScope, list[int], set[str]]:
     """The main graph's scope, its nodes on which a Clip node depends, in order, and all names needed."""
     scope, needed = _outermost(node)
     indices = []
+    # Nodes come after those whose results they read, so one walk backwards finds all of them.
     for index in reversed(range(len(scope.body.node))):
         proto = scope.body.node[index]
         if needed.intersection(proto.output):
             needed |= _reads(proto)
             indices.append(index)
-    return scope, indices[::-1], needed
+    indices.reverse()
+    return scope, indices, needed
 
 
 def _needed(nodes: Sequence[ClipNode]) -> set[str]:
     """The names on which any of the nodes depends; a node of a function depends on what calls may give."""
     needed: set[str] = set()
     for node in reversed(nodes):  # what the last one depends on mostly covers the others
-        if not node.scope.in_function and not needed.issuperset(node.proto.input):
+        is_covered = needed.issuperset(node.proto.input)
+        if not node.scope.in_function and not is_covered:
             _, _, names = _ancestors(node)
             needed |= names
     return needed
@@ -180,17 +194,20 @@ def _where_inference_stops(node: ClipNode) -> tuple[int, NodeProto] | None:
     return None
 
 
-def _has_numbers(scope: Scope, name: str) -> bool:
+def _has_numbers(scope: GraphScope, name: str) -> bool:
     known = scope[name]
     facts = (known.inferred, known.derived, *known.declared)
-    return any(numbers(fact.dims) is not None for fact in facts)
+    return any(static_dims(fact.dims) is not None for fact in facts)
 
 
 # --- Sizes to try ---
 
 
 def _settled_by_sizes(
-    model: ModelProto, inputs: Sequence[_OpenInput], open_nodes: Sequence[int], path: Path
+    model: ModelProto,
+    inputs: Sequence[_OpenInput],
+    open_nodes: Sequence[int],
+    path: Path,
 ) -> FoundNodes:
     """The nodes of the model with numbers for the sizes of inputs: of the trial that settles most."""
     best: FoundNodes | None = None
@@ -207,7 +224,9 @@ def _settled_by_sizes(
 
 
 def _with_sizes(
-    model: ModelProto, inputs: Sequence[_OpenInput], sizes: tuple[int, int]
+    model: ModelProto,
+    inputs: Sequence[_OpenInput],
+    sizes: tuple[int, int],
 ) -> ModelProto:
     """A copy of the model with a number for each open size of these inputs."""
     copy = ModelProto()

@@ -43,7 +43,7 @@ def declares(facts: str) -> str:
     return f"{NORMALISE} declares the inferred {facts}; or pass --accept-inferred"
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
+def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """The most severe of some verdicts; `meets` without any."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.MEETS)
 
@@ -56,12 +56,10 @@ class Problem:
     verdict: Verdict  # violates or unknown
     message: str
     remedy: str  # what to change in the model; it begins with `NORMALISE` where that command does
-    open: bool = (
-        False  # the shape is not known in numbers by inference either: it follows from a root cause
-    )
-    lacks: str = (
-        ""  # the declaration that the tensor lacks, `shape` or `element type`, if that is all
-    )
+    # The shape is not known in numbers by inference either: it follows from a root cause.
+    open: bool = False
+    # The declaration that the tensor lacks, `shape` or `element type`, if that is all.
+    lacks: str = ""
     inferred: str = ""  # the fact in its place that inference finds and normalise declares
 
 
@@ -75,7 +73,7 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems, `meets` without any."""
-        return worst(problem.verdict for problem in self.problems)
+        return worst_verdict(problem.verdict for problem in self.problems)
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems."""
-        return worst(problem.verdict for problem in self.problems)
+        return worst_verdict(problem.verdict for problem in self.problems)
 
     @property
     def rules_by_verdict(self) -> dict[Verdict, list[str]]:
@@ -99,16 +97,22 @@ class Finding:
             rules = violated if problem.verdict == Verdict.VIOLATES else unknown
             if rule not in rules and rule not in violated:
                 rules.append(rule)
-        by_verdict = {Verdict.VIOLATES: violated, Verdict.UNKNOWN: unknown}
-        return {verdict: rules for verdict, rules in by_verdict.items() if rules}
+        by_verdict = {}
+        if violated:
+            by_verdict[Verdict.VIOLATES] = violated
+        if unknown:
+            by_verdict[Verdict.UNKNOWN] = unknown
+        return by_verdict
 
     def without_open(self) -> Finding | None:
         """The finding without shapes that follow from a root cause; None where these are all."""
-        pairs = zip(self.rules, self.problems, strict=True)
-        closed = [(rule, problem) for rule, problem in pairs if not problem.open]
-        if not closed:
-            return None
-        return Finding(tuple(rule for rule, _ in closed), tuple(problem for _, problem in closed))
+        rules = []
+        problems = []
+        for rule, problem in zip(self.rules, self.problems, strict=True):
+            if not problem.open:
+                rules.append(rule)
+                problems.append(problem)
+        return Finding(tuple(rules), tuple(problems)) if problems else None
 
     @property
     def is_undeclared(self) -> bool:
@@ -193,16 +197,17 @@ class Findings:
     @cached_property
     def verdict(self) -> Verdict:
         """The worst of the judgements."""
-        return worst(problem.verdict for problem in self.problems)
+        return worst_verdict(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
         """Equal for findings of one operator that differ in remedies, open shapes and bounds alone."""
-        problems = [
-            (judgement.id, problem.argument, problem.verdict, problem.open or problem.message)
-            for judgement in self.judgements
-            for problem in judgement.problems
-        ]
+        problems = []
+        for judgement in self.judgements:
+            for problem in judgement.problems:
+                # Messages on open shapes differ in the shape; the root cause explains all of them.
+                reason = problem.open or problem.message
+                problems.append((judgement.id, problem.argument, problem.verdict, reason))
         return (self.operator, *problems, self.note)
 
 
@@ -213,18 +218,16 @@ def _reason(rule: str, problem: Problem) -> Hashable:
     return rule, problem.verdict, problem.open or problem.message
 
 
-class NodeReport(
-    NamedTuple
-):  # a frozen dataclass takes five times as long, and there may be 100,000
+# A frozen dataclass takes five times as long, and there may be 100,000.
+class NodeReport(NamedTuple):
     """One Clip node, with its tensors and its judgements."""
 
     name: str | None
     graph: str  # the path of the graph or function that holds the node
     position: int  # there, from 0
     output: str
-    tensors: dict[
-        str, str | None
-    ]  # of each operand and the result, its name in the model if it is set
+    # Of each operand and the result, its name in the model if it is set.
+    tensors: dict[str, str | None]
     findings: Findings
 
     @property
@@ -239,7 +242,7 @@ class NodeReport(
 
 
 @dataclass(frozen=True)
-class Cause:
+class RootCause:
     """Why shapes are not known in numbers: the input whose sizes are open, or None where it is another."""
 
     tensor: str | None
@@ -258,12 +261,10 @@ class ModelReport:
     accept_inferred: bool
     nodes: tuple[NodeReport, ...]
     notes: tuple[str, ...]
-    undecided: tuple[
-        str, ...
-    ] = ()  # what could not be analysed though it matters: nothing is met then
-    causes: tuple[
-        Cause, ...
-    ] = ()  # of shapes that are not known in numbers; each concerns all `open` nodes
+    # What could not be analysed though it matters: nothing is met then.
+    undecided: tuple[str, ...] = ()
+    # Of shapes that are not known in numbers; each concerns all `open` nodes.
+    causes: tuple[RootCause, ...] = ()
 
     @cached_property
     def open(self) -> list[NodeReport]:
@@ -273,9 +274,10 @@ class ModelReport:
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
         """The nodes in groups: each has one operator and findings that read alike."""
-        exactly = grouped(self.nodes, lambda node: id(node.findings))
-        together = grouped(exactly, lambda nodes: nodes[0].findings.alike)
-        return [list(chain.from_iterable(groups)) for groups in together]
+        # Nodes with equal facts share their findings, so that few of these are compared.
+        with_same_findings = group_by(self.nodes, lambda node: id(node.findings))
+        reading_alike = group_by(with_same_findings, lambda nodes: nodes[0].findings.alike)
+        return [list(chain.from_iterable(groups)) for groups in reading_alike]
 
     @cached_property
     def command(self) -> str | None:
@@ -290,6 +292,7 @@ class ModelReport:
         if not options and not can_normalise:
             return None
         if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in remedies):
+            # Last, because a shell ignores what follows.
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
         source = shlex.quote(str(self.path))
@@ -307,7 +310,7 @@ class ModelReport:
         verdicts = list(self.counts)
         if self.undecided:
             verdicts.append(Verdict.UNKNOWN)
-        return worst(verdicts) if verdicts else None
+        return worst_verdict(verdicts) if verdicts else None
 
     @property
     def exit_status(self) -> int:
@@ -317,19 +320,22 @@ class ModelReport:
 
 def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
     """The report by these rules alone: what another rule finds is left out, root causes of R4 too."""
+    # By identity, so that nodes that share findings still do.
     memo: dict[int, Findings] = {}
-
-    def selected(findings: Findings) -> Findings:
-        if id(findings) not in memo:
-            judgements = tuple(
-                judgement for judgement in findings.judgements if judgement.id in rules
-            )
-            memo[id(findings)] = replace(findings, judgements=judgements)
-        return memo[id(findings)]
-
-    nodes = tuple(node._replace(findings=selected(node.findings)) for node in report.nodes)
+    nodes = []
+    for node in report.nodes:
+        findings = memo.get(id(node.findings))
+        if findings is None:
+            findings = _selected(node.findings, rules)
+            memo[id(node.findings)] = findings
+        nodes.append(node._replace(findings=findings))
     causes = report.causes if any(node.findings.open for node in nodes) else ()
-    return replace(report, nodes=nodes, causes=causes)
+    return replace(report, nodes=tuple(nodes), causes=causes)
+
+
+def _selected(findings: Findings, rules: Sequence[str]) -> Findings:
+    judgements = [judgement for judgement in findings.judgements if judgement.id in rules]
+    return replace(findings, judgements=tuple(judgements))
 
 
 # --- Several models -----------------------------------------------------------------------------------------
@@ -339,7 +345,7 @@ ReportT = TypeVar("ReportT", bound="ModelReport | NormaliseReport")
 
 
 @dataclass(frozen=True)
-class Run(Generic[ReportT]):
+class BatchRun(Generic[ReportT]):
     """Several models: the reports of those that could be read, the errors of the others."""
 
     reports: tuple[ReportT, ...]
@@ -348,10 +354,12 @@ class Run(Generic[ReportT]):
     @property
     def exit_status(self) -> int:
         """2 where a model could not be read, else the worst of the reports."""
-        return 2 if self.errors else max((report.exit_status for report in self.reports), default=0)
+        if self.errors:
+            return 2
+        return max((report.exit_status for report in self.reports), default=0)
 
 
-def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> Run[ReportT]:
+def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> BatchRun[ReportT]:
     """Do some work on each model; one that cannot be read does not hide the others."""
     reports: list[ReportT] = []
     errors: list[tuple[Path, UserError]] = []
@@ -360,10 +368,10 @@ def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> Run[Repo
             reports.append(work(path))
         except UserError as error:
             errors.append((path, error))
-    return Run(tuple(reports), tuple(errors))
+    return BatchRun(tuple(reports), tuple(errors))
 
 
-def run_nodes(run: Run[ModelReport]) -> Iterator[NodeReport]:
+def run_nodes(run: BatchRun[ModelReport]) -> Iterator[NodeReport]:
     """The nodes of all models."""
     return chain.from_iterable(report.nodes for report in run.reports)
 
@@ -371,7 +379,7 @@ def run_nodes(run: Run[ModelReport]) -> Iterator[NodeReport]:
 # --- Groups -------------------------------------------------------------------------------------------------
 
 
-def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+def group_by(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
     """Items with equal keys together, in the order of the first of each."""
     groups: dict[Hashable, list[_Item]] = {}
     for item in items:
@@ -381,8 +389,8 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[li
 
 def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
     """The first few texts as they are shown, each once, and how many more there are."""
-    each = list(dict.fromkeys(texts))
-    return [*map(show, each[:NAMED]), *more_than_some(len(each))]
+    distinct = list(dict.fromkeys(texts))
+    return [*map(show, distinct[:NAMED]), *more_than_some(len(distinct))]
 
 
 def more_than_some(count: int) -> list[str]:

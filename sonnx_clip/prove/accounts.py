@@ -12,10 +12,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from sonnx_clip.prove.smtlib import Command, SmtlibError, Term, commands, written
+from sonnx_clip.prove.smtlib import SmtlibCommand, SmtlibError, Term, commands, smtlib_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 # What these declare or define is a symbol: they assert nothing.
 _DECLARES: Final = ("declare-fun", "declare-const", "define-fun", "declare-sort", "define-sort")
@@ -60,9 +60,9 @@ class UnaccountedError(ValueError):
 class _Parts:
     """The commands of a task: what it sets, what it asserts before the goal, and the goal."""
 
-    every: tuple[Command, ...]
-    sets: tuple[Command, ...]
-    asserts: tuple[tuple[int, Command], ...]  # each with its place
+    every: tuple[SmtlibCommand, ...]
+    sets: tuple[SmtlibCommand, ...]
+    asserts: tuple[tuple[int, SmtlibCommand], ...]  # each with its place
     declared: Mapping[str, int]
 
 
@@ -81,26 +81,28 @@ def account(
         prover: for whom the tasks are.
     """
     result = Account()
-    known: dict[str, Counter[str]] = {}
+    context_of: dict[str, Counter[str]] = {}
     broken: dict[str, str] = {}
     for (theory, goal), text in contexts.items():
         try:
             parts = _parts(text, goal)
             names = _context(parts, lemmas, prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
-            result.refused[theory, goal] = broken[theory] = str(error)
+            result.refused[theory, goal] = str(error)
+            broken[theory] = str(error)
             continue
-        known[theory] = known.get(theory, Counter()) | names
+        # Where goals show the context, each lacks what comes after it: together they show all of it.
+        context_of[theory] = context_of.get(theory, Counter()) | names
         if goal.startswith("smoke_"):
             result.smoke[theory, goal] = _without_unused_symbols(parts)
 
     for (theory, goal), text in tasks.items():
-        if theory in broken or theory not in known:
+        if theory in broken or theory not in context_of:
             unknown = f"the context of the goals of {theory} is unknown"
             result.refused[theory, goal] = broken.get(theory, unknown)
             continue
         try:
-            _task(text, goal, known[theory], prover, result.said)
+            _task(text, goal, context_of[theory], prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
             result.refused[theory, goal] = str(error)
     return result
@@ -115,10 +117,13 @@ def _context(
     """The names of all that stands before a goal without premises; what is to be listed goes into `said`."""
     said.update(_settings(parts, prover))
     defined: set[str] = set()
+    names: Counter[str] = Counter()
     for place, command in parts.asserts:
-        if command.name not in lemmas and not _first(command, parts.declared, place, defined):
-            said.add(("assertion", command.name, written(_formula(command))))
-    return Counter(command.name for _, command in parts.asserts)
+        names[command.name] += 1
+        if command.name in lemmas or _first(command, parts.declared, place, defined):
+            continue
+        said.add(("assertion", command.name, smtlib_text(_formula(command))))
+    return names
 
 
 def _without_unused_symbols(parts: _Parts) -> str:
@@ -133,7 +138,7 @@ def _without_unused_symbols(parts: _Parts) -> str:
     kept: list[str] = []
     # From the end, since what a removed command used may be unused then, and is declared before it.
     for place, command in reversed(tuple(enumerate(parts.every))):
-        name = ""
+        name = ""  # of the symbol that the command declares or defines
         own_uses = 0
         if command.head == "assert":
             name = defines(command, parts.declared, place)
@@ -148,7 +153,13 @@ def _without_unused_symbols(parts: _Parts) -> str:
     return "\n".join(reversed(kept))
 
 
-def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Said]) -> None:
+def _task(
+    text: str,
+    goal: str,
+    context: Counter[str],
+    prover: str,
+    said: set[Said],
+) -> None:
     """Account for a task with premises.
 
     Raises:
@@ -156,18 +167,19 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
     """
     parts = _parts(text, goal)
     said.update(_settings(parts, prover))
-    left = context.copy()
+    unmatched = context.copy()  # how often each name of the context may still come
     premise = ""
     defined: set[str] = set()
     for place, command in parts.asserts:
         name = command.name
         is_definition = _first(command, parts.declared, place, defined)
         if is_definition or _sorts(command, parts.declared, place):
-            left[name] -= 1
-        elif left[name] > 0:
+            unmatched[name] -= 1
+        elif unmatched[name] > 0:
+            # The context comes before all premises, so that one behind them has only its name.
             if premise:
                 raise UnaccountedError(f"the assertion {name} follows the premise {premise}")
-            left[name] -= 1
+            unmatched[name] -= 1
         elif not name or name in context:
             raise UnaccountedError(f"an unaccounted assertion: {_short(command)}")
         else:
@@ -175,8 +187,9 @@ def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Sa
 
 
 def _parts(text: str, goal: str) -> _Parts:
-    sets: list[Command] = []
-    asserts: list[tuple[int, Command]] = []
+    """The commands of a task by what they do; UnaccountedError where its form is not that of a task."""
+    sets: list[SmtlibCommand] = []
+    asserts: list[tuple[int, SmtlibCommand]] = []
     declared: dict[str, int] = {}
     every = commands(text)
     if every and every[-1].text == "(get-info :reason-unknown)":
@@ -192,22 +205,25 @@ def _parts(text: str, goal: str) -> _Parts:
             _declare(command, place, declared)
         elif command.head != _DATA:
             raise UnaccountedError(f"a command that is not allowed in a task: {_short(command)}")
-    if not asserts or asserts[-1][1] is not every[-2]:
+
+    last = asserts[-1][1] if asserts else None
+    if last is None or last is not every[-2]:
         raise UnaccountedError("the goal is not the last assertion of the task")
-    _require_negated(asserts[-1][1], goal)
+    _require_negated(last, goal)
     return _Parts(every, tuple(sets), tuple(asserts[:-1]), declared)
 
 
-def _require_negated(last: Command, goal: str) -> None:
+def _require_negated(last: SmtlibCommand, goal: str) -> None:
     """UnaccountedError if an assertion is not the negated goal of this name; a smoke goal is ``false``."""
     formula = _formula(last)
-    if last.name != f"{_GOAL}{goal}" or not isinstance(formula, tuple) or formula[0] != "not":
+    is_negated = isinstance(formula, tuple) and formula[0] == "not"
+    if last.name != f"{_GOAL}{goal}" or not is_negated:
         raise UnaccountedError(f"the last assertion is not the negated goal {goal}: {_short(last)}")
     if goal.startswith("smoke_") and formula != ("not", "false"):
         raise UnaccountedError(f"the smoke goal {goal} is not `false`: {_short(last)}")
 
 
-def _declare(command: Command, place: int, declared: dict[str, int]) -> None:
+def _declare(command: SmtlibCommand, place: int, declared: dict[str, int]) -> None:
     """Note the symbol of a declaration; UnaccountedError if there is one, or if it defines itself."""
     parts = command.term
     name = parts[1]
@@ -215,30 +231,36 @@ def _declare(command: Command, place: int, declared: dict[str, int]) -> None:
         raise UnaccountedError(f"a symbol is declared twice: {_short(command)}")
     if command.head == "define-fun" and name in symbols(parts[-1]):
         raise UnaccountedError(f"a definition by itself: {_short(command)}")
-    declared[name] = place if command.head in ("declare-fun", "declare-const") else _NOWHERE
+    # Only what is declared without a definition may be defined by an assertion further down.
+    is_open = command.head in ("declare-fun", "declare-const")
+    declared[name] = place if is_open else _NOWHERE
 
 
-def _settings(parts: _Parts, prover: str) -> Iterable[Said]:
-    return (("setting", prover, written(command.term)) for command in parts.sets)
+def _settings(parts: _Parts, prover: str) -> Iterator[Said]:
+    for command in parts.sets:
+        yield "setting", prover, smtlib_text(command.term)
 
 
-def _formula(command: Command) -> Term:
+def _formula(command: SmtlibCommand) -> Term:
+    """The formula that a command asserts; UnaccountedError if it has more parts."""
     parts = command.term
     if len(parts) != 2:
         raise UnaccountedError(f"an assertion of more than one formula: {_short(command)}")
     return parts[1]
 
 
-def _short(command: Command) -> str:
+def _short(command: SmtlibCommand) -> str:
+    """A command on one line, for messages."""
     name = f"{command.name}: " if command.name else ""
-    return f"{name}{' '.join(command.text.split())[:200]}"
+    text = " ".join(command.text.split())
+    return f"{name}{text[:200]}"
 
 
 # --- Definitions by their form --------------------------------------------------------------------------
 
 
 def _first(
-    command: Command,
+    command: SmtlibCommand,
     declared: Mapping[str, int],
     place: int,
     defined: set[str],
@@ -251,7 +273,7 @@ def _first(
     return True
 
 
-def defines(command: Command, declared: Mapping[str, int], place: int) -> str:
+def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> str:
     """The symbol that an assertion defines: ``f'def``, of an f declared before, and not by f itself.
 
     Args:
@@ -282,12 +304,14 @@ def defines(command: Command, declared: Mapping[str, int], place: int) -> str:
     if len(heads) != 1 or len(set(bound)) != len(bound):
         return ""
     name, arguments = _application(*heads)
+    # An equation defines a symbol, and so contradicts nothing, only if it says for each choice of arguments
+    # what the value is, once, and in terms of other symbols.
     is_declared = declared.get(name, _NOWHERE) < place
-    of_all_bound = sorted(map(written, arguments)) == sorted(map(written, bound))
+    of_all_bound = sorted(map(smtlib_text, arguments)) == sorted(map(smtlib_text, bound))
     if not is_declared or not of_all_bound or name in bound:
         return ""
-    by_itself = any(name in symbols(body) for body in bodies)
-    return "" if by_itself else name
+    is_recursive = any(name in symbols(body) for body in bodies)
+    return "" if is_recursive else name
 
 
 def _parts_of_definition(formula: Term) -> Iterator[tuple[bool, Term]]:
@@ -321,10 +345,12 @@ def _application(head: Term) -> tuple[str, tuple[Term, ...]]:
     return "", ()
 
 
-def _sorts(command: Command, declared: Mapping[str, int], place: int) -> bool:
+def _sorts(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> bool:
     """Whether an assertion gives a constant its sort: ``c_sort: (sort T c)``, where sorts are values."""
     formula = _formula(command)
-    if not command.name.endswith("_sort") or not isinstance(formula, tuple) or len(formula) != 3:
+    if not command.name.endswith("_sort"):
+        return False
+    if not isinstance(formula, tuple) or len(formula) != 3:
         return False
     function, _, constant = formula
     if function != "sort" or not isinstance(constant, str):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.declarations import WhymlDeclaration
     from sonnx_clip.whyml.why3_lexer import Tokens
 
-FoundKind: TypeAlias = Literal[
+TheoryItemKind: TypeAlias = Literal[
     "axiom",
     "lemma",
     "goal",
@@ -53,7 +53,7 @@ _RESERVED: Final = BEGIN - {"module", "theory", "let", "end", *_NOT_READ}
 
 
 @dataclass(frozen=True)
-class Found:
+class TheoryItem:
     """One assumption in a module, or something that affects it.
 
     Args:
@@ -65,7 +65,7 @@ class Found:
         line: where it stands, counted from 1.
     """
 
-    kind: FoundKind
+    kind: TheoryItemKind
     module: str
     name: str
     text: str
@@ -73,31 +73,32 @@ class Found:
     line: int
 
 
-def read_theories(text: str) -> tuple[Found, ...]:
+def read_theories(text: str) -> tuple[TheoryItem, ...]:
     """Everything of interest in a file: by declaration, then what stands anywhere, then what is refused."""
     return _read_theories(without_header(text))
 
 
 @lru_cache(maxsize=1024)
-def _read_theories(text: str) -> tuple[Found, ...]:
+def _read_theories(text: str) -> tuple[TheoryItem, ...]:
     read = tokens(text)
     declared = declarations(text)
-    by_declaration: list[Found] = []
+    by_declaration: list[TheoryItem] = []
     for declaration in declared:
         by_declaration += _declared(declaration)
-    refused = [
-        Found("refused", "", refusal.what, refusal.text, "", refusal.line)
-        for refusal in read.refusals
-    ]
     return (
         *by_declaration,
         *_anywhere(read, declared),
         *_behind_smoke(by_declaration),
-        *refused,
+        *_refused(read),
     )
 
 
-def _declared(d: WhymlDeclaration) -> Iterator[Found]:
+def _refused(read: Tokens) -> Iterator[TheoryItem]:
+    for refusal in read.refusals:
+        yield TheoryItem("refused", "", refusal.what, refusal.text, "", refusal.line)
+
+
+def _declared(d: WhymlDeclaration) -> Iterator[TheoryItem]:
     """What a declaration assumes, or leaves to be proved."""
     first, *marks = d.form.split()
     words = d.text.split()
@@ -120,7 +121,7 @@ def _declared(d: WhymlDeclaration) -> Iterator[Found]:
             yield from _imported(d, first, words)
 
 
-def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Found]:
+def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[TheoryItem]:
     if first == "meta":
         match words:
             case [_, "coercion", "function", function]:  # it decides how a formula is read
@@ -137,8 +138,13 @@ def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[Fou
                 yield _found(d, "library", name=name)
 
 
-def _found(d: WhymlDeclaration, kind: FoundKind, text: str = "", name: str | None = None) -> Found:
-    return Found(
+def _found(
+    d: WhymlDeclaration,
+    kind: TheoryItemKind,
+    text: str = "",
+    name: str | None = None,
+) -> TheoryItem:
+    return TheoryItem(
         kind,
         d.module,
         d.name if name is None else name,
@@ -150,6 +156,7 @@ def _found(d: WhymlDeclaration, kind: FoundKind, text: str = "", name: str | Non
 
 def _before_body(contract: str) -> str:
     """The contract of a program, up to the equals sign before its body."""
+    # Formulas of the contract have equals signs, too, but all of them in brackets.
     depth = 0
     for at, sign in enumerate(contract):
         if sign in "([{":
@@ -161,20 +168,21 @@ def _before_body(contract: str) -> str:
     return contract
 
 
-def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Found]:
+def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[TheoryItem]:
     """What assumes something within a declaration, and reserved words that begin none."""
     starts = [d.tokens[0].start for d in declared]
-    read_there: set[int] = set()
+    in_heads: set[int] = set()
     in_imports: set[int] = set()
     for d in declared:
         words_of_head = len(d.form.split())
-        read_there.update(token.start for token in d.tokens[:words_of_head])
+        in_heads.update(token.start for token in d.tokens[:words_of_head])
         if d.form.startswith(_IMPORTS):
             in_imports.update(token.start for token in d.tokens)
-    read_there |= in_imports
+    # An import may have reserved words further on, such as `axiom` in a clone.
+    read_places = in_heads | in_imports
 
     for token in read.tokens:
-        kind: FoundKind = "refused"
+        kind: TheoryItemKind = "refused"
         if token.kind == "attribute" and not known_attribute(token.text):
             kind, name = "attribute", ""
         elif token.kind != "word":
@@ -183,28 +191,23 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Fo
             kind, name = "unasked", token.text
         elif token.text in _NOT_READ and token.start not in in_imports:
             name = _NOT_READ[token.text]
-        elif token.text in _RESERVED and token.start not in read_there:
+        elif token.text in _RESERVED and token.start not in read_places:
             name = "a declaration that is not read"
         else:
             continue
+        # The token lies in the last declaration that begins before it.
         before = bisect_right(starts, token.start)
         module = declared[before - 1].module if before else ""
-        yield Found(kind, module, name, token.text, "", read.line(token.start))
+        yield TheoryItem(kind, module, name, token.text, "", read.line(token.start))
 
 
-def _behind_smoke(declared: Sequence[Found]) -> Iterator[Found]:
+def _behind_smoke(declared: Sequence[TheoryItem]) -> Iterator[TheoryItem]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
     tested: set[str] = set()
-    for f in declared:
-        if f.module in tested and f.kind in _ASSERTS:
-            message = f"a declaration after the smoke goal of {f.module}"
-            yield Found(
-                "refused",
-                f.module,
-                message,
-                f"{f.kind} {f.name}".rstrip(),
-                "",
-                f.line,
-            )
-        if f.kind == "goal" and f.name.startswith("smoke_"):
-            tested.add(f.module)
+    for item in declared:
+        if item.module in tested and item.kind in _ASSERTS:
+            message = f"a declaration after the smoke goal of {item.module}"
+            text = f"{item.kind} {item.name}".rstrip()
+            yield TheoryItem("refused", item.module, message, text, "", item.line)
+        if item.kind == "goal" and item.name.startswith("smoke_"):
+            tested.add(item.module)

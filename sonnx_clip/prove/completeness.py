@@ -23,22 +23,23 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
     shown_by: dict[tuple[str, str], tuple[str, ...]] = {}
     tested: set[tuple[str, str]] = set()
     theories: dict[tuple[str, str], None] = {}
-    for o in obligations:
-        shown_by[o.id, o.kind] = o.shows
-        if o.kind == "smoke":
-            tested.add((o.file, o.theory))
-        elif o.kind != "instance":
-            theories[o.file, o.theory] = None
+    for obligation in obligations:
+        shown_by[obligation.id, obligation.kind] = obligation.shows
+        theory = (obligation.file, obligation.theory)
+        if obligation.kind == "smoke":
+            tested.add(theory)
+        elif obligation.kind != "instance":
+            # An instance only has axioms of another theory as goals, and states none itself.
+            theories[theory] = None
 
     lines: list[str] = []
     for claim in every_claim(spec):
         shown = shown_by.get((claim.id, claim.kind), ())
         lacking = [id_ for id_ in claim.shows if id_ not in shown]
         if lacking:
-            lines.append(
-                f"{claim.id}: {lacking[0]} is stated, and no {claim.kind} of this id shows it"
-            )
-    for file, theory in theories:
-        if (file, theory) not in tested:
-            lines.append(f"{file} {theory}: no smoke test")
+            reason = f"{lacking[0]} is stated, and no {claim.kind} of this id shows it"
+            lines.append(f"{claim.id}: {reason}")
+    for file, name in theories:
+        if (file, name) not in tested:
+            lines.append(f"{file} {name}: no smoke test")
     return lines

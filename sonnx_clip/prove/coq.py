@@ -11,8 +11,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from threading import Semaphore
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.generate import ids_of
@@ -91,26 +92,33 @@ class CoqSource:
 
     def needs(self) -> frozenset[str]:
         """The modules of the project that it requires, by ``From SonnxClip Require Import A B``."""
-        required = _REQUIRE.findall(self.text)
-        return frozenset(f"{folder}.{name}" for folder, names in required for name in names.split())
+        modules: set[str] = set()
+        for folder, names in _REQUIRE.findall(self.text):
+            modules.update(f"{folder}.{name}" for name in names.split())
+        return frozenset(modules)
 
     def theorems(self) -> Iterator[CoqTheorem]:
         """Its theorems in order; a lemma is only a step."""
         module = self.module.removeprefix("SonnxClip.")
         for match in _THEOREM.finditer(self.text):
+            name = match["name"]
             shows = _SHOWS.search(match["comment"] or "")
+            ids = shows["ids"].replace(",", " ").split() if shows else []
             yield CoqTheorem(
-                id=f"{module}.{match['name']}",
+                id=f"{module}.{name}",
                 module=module,
                 file=self.path,
                 line=self.text.count("\n", 0, match.start("name")) + 1,
-                shows=tuple(shows["ids"].replace(",", " ").split()) if shows else (),
+                shows=tuple(ids),
             )
 
     def statement_at(self, line: int) -> str:
         """The theorem, lemma or definition in which a line lies, as it is written."""
-        above = _NAMED.findall("\n".join(self.text.splitlines()[:line]))
-        return " ".join(above[-1].split()) if above else "the file"
+        lines_above = self.text.splitlines()[:line]
+        heads = _NAMED.findall("\n".join(lines_above))
+        if not heads:
+            return "the file"
+        return " ".join(heads[-1].split())
 
 
 def coq_sources(root: Path) -> tuple[CoqSource, ...]:
@@ -119,16 +127,16 @@ def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     for folder, prefix in FOLDERS.items():
         files = sorted((root / folder).glob("*.v"))
         if not files:
-            raise UserError(
-                "the folder has no Coq file", folder, "restore it, or run: sonnx-clip generate"
-            )
+            todo = "restore it, or run: sonnx-clip generate"
+            raise UserError("the folder has no Coq file", folder, todo)
         for path in files:
+            module = f"{prefix}.{path.stem}"
             text = path.read_text(encoding="utf-8")
-            sources.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
+            sources.append(CoqSource(f"{folder}/{path.name}", module, text))
     return tuple(sources)
 
 
-def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
+def coq_digests(sources: Sequence[CoqSource]) -> dict[str, str]:
     """The SHA-256 of each file, by its path."""
     return {source.path: digest_of(source.text) for source in sources}
 
@@ -150,16 +158,8 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     started = time.monotonic()
     version = _version()
     sources = coq_sources(root)
-    theorems = tuple(t for source in sources for t in source.theorems())
-    known = ids_of(spec)
-    problems: list[str] = []
-    for t in theorems:
-        unknown = [id_ for id_ in t.shows if id_ not in known]
-        problems += [
-            f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which is not in spec/clip.yaml"
-            for id_ in unknown
-        ]
-
+    theorems = tuple(chain.from_iterable(source.theorems() for source in sources))
+    problems = list(_unknown_entries(theorems, spec))
     axioms: dict[str, tuple[str, ...]] = {}
     shutil.rmtree(folder, ignore_errors=True)
     lay_out(sources, folder)
@@ -171,8 +171,8 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
         else:
             # Every other module, so that the two processes take about as long.
             slowest_first = sorted(seconds, key=lambda module: -seconds[module])
-            halves = [slowest_first[::2], slowest_first[1::2]]
-            checks = [pool.submit(check_again, half, folder, running) for half in halves if half]
+            halves = filter(None, (slowest_first[::2], slowest_first[1::2]))
+            checks = [pool.submit(check_again, half, folder, running) for half in halves]
             axioms = axioms_of(theorems, folder, running)
             problems += unlisted_axioms(root, axioms)
             problems += filter(None, [check.result() for check in checks])
@@ -180,7 +180,7 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
         tool=f"sonnx-clip {__version__}",
         spec_sha256=spec.digest,
         coq=version,
-        sources=digests(sources),
+        sources=coq_digests(sources),
         theorems=theorems,
         axioms=axioms,
         problems=tuple(problems),
@@ -188,7 +188,19 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     )
 
 
+def _unknown_entries(theorems: Sequence[CoqTheorem], spec: Spec) -> Iterator[str]:
+    """A line for each entry that a theorem shows and the specification does not have."""
+    known = ids_of(spec)
+    for theorem in theorems:
+        for id_ in theorem.shows:
+            if id_ not in known:
+                place = f"{theorem.file}:{theorem.line}"
+                claim = f"Theorem {theorem.id} shows {id_}"
+                yield f"{place}: {claim}, which is not in spec/clip.yaml"
+
+
 def _version() -> str:
+    """The version of Coq; UserError if a tool is missing."""
     for tool in ("coqc", "coqchk"):
         if shutil.which(tool) is None:
             raise UserError(f"{tool} is not installed", todo=INSTALL)
@@ -207,7 +219,9 @@ def lay_out(sources: Sequence[CoqSource], folder: Path) -> None:
 
 
 def compile_all(
-    sources: Sequence[CoqSource], folder: Path, running: Running
+    sources: Sequence[CoqSource],
+    folder: Path,
+    running: Running,
 ) -> tuple[dict[str, float], list[str]]:
     """Compile every file after those that it needs, as many at once as there are cores.
 
@@ -215,40 +229,49 @@ def compile_all(
         The seconds of each module, and a line for each file that Coq did not accept or that needs one such.
     """
     by_module = {source.module: source for source in sources}
-    needs = {s.module: sorted(s.needs() & by_module.keys()) for s in sources}
-    compiling: dict[str, Future[tuple[float, str]]] = {}
+    needs = {source.module: sorted(source.needs() & by_module.keys()) for source in sources}
+    compiling: dict[str, Future[_Compiled]] = {}
     cores = Semaphore(os.cpu_count() or 1)
 
-    def compiled(source: CoqSource) -> tuple[float, str]:
+    def compiled(source: CoqSource) -> _Compiled:
         for needed in needs[source.module]:
-            _, problem = compiling[needed].result()
-            if problem:
-                return 0.0, f"{source.path}: not checked: it needs {needed}"
+            if compiling[needed].result().problem:
+                return _Compiled(0.0, f"{source.path}: not checked: it needs {needed}")
         with cores:
             return _compile(source, folder, running)
 
+    # A thread for each file: most wait for files that they need, and the semaphore counts those that run.
     with ThreadPoolExecutor(len(sources)) as pool:
         try:
             for module in TopologicalSorter(needs).static_order():
                 compiling[module] = pool.submit(compiled, by_module[module])
-            results = {s.module: compiling[s.module].result() for s in sources}
+            results = {module: compiling[module].result() for module in by_module}
         except CycleError as error:
-            raise UserError(f"cycle of Coq files: {', '.join(error.args[1])}") from None
+            cycle = ", ".join(error.args[1])
+            raise UserError(f"cycle of Coq files: {cycle}") from None
         except BaseException:
             running.stop()
             raise
-    seconds = {module: took for module, (took, _) in results.items()}
-    return seconds, [problem for _, problem in results.values() if problem]
+    seconds = {module: result.seconds for module, result in results.items()}
+    problems = [result.problem for result in results.values() if result.problem]
+    return seconds, problems
 
 
-def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, str]:
-    """The seconds that a file takes, and Coq's complaint. Without a compiled file it is no proof."""
+class _Compiled(NamedTuple):
+    """The time that a file took, and Coq's complaint; empty if it has none."""
+
+    seconds: float
+    problem: str
+
+
+def _compile(source: CoqSource, folder: Path, running: Running) -> _Compiled:
+    """Compile a file; without a compiled file it is no proof."""
     started = time.monotonic()
     file = folder / source.path
     status, output, killed = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     seconds = round(time.monotonic() - started, 2)
     if status == 0 and file.with_suffix(".vo").is_file():
-        return seconds, ""
+        return _Compiled(seconds, "")
 
     line = 1
     message = output
@@ -260,11 +283,14 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, 
     if killed:
         reason = f"no answer within {SECONDS} s"
     statement = source.statement_at(line)
-    return seconds, f"{source.path}:{line}: {statement} is not accepted by Coq: {reason}"
+    problem = f"{source.path}:{line}: {statement} is not accepted by Coq: {reason}"
+    return _Compiled(seconds, problem)
 
 
 def axioms_of(
-    theorems: Sequence[CoqTheorem], folder: Path, running: Running
+    theorems: Sequence[CoqTheorem],
+    folder: Path,
+    running: Running,
 ) -> dict[str, tuple[str, ...]]:
     """The axioms on which the theorems of each module rest together: Coq's `Print Assumptions`.
 
@@ -272,20 +298,22 @@ def axioms_of(
         UserError: Coq gives no answer, or one that is not known here.
     """
     by_module: dict[str, list[str]] = {}
-    for t in theorems:
-        by_module.setdefault(t.module, []).append(t.id)
+    for theorem in theorems:
+        by_module.setdefault(theorem.module, []).append(theorem.id)
 
     # One question a module: a term that uses all its theorems.
     modules = " ".join(f"SonnxClip.{module}" for module in by_module)
     lines = [f"Require {modules}."]
     for number, ids in enumerate(by_module.values()):
         used = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids)
+        # The line by which the answer to this question is told from the one before.
         lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
         lines.append(f"Definition asked{number} := {used}I. Print Assumptions asked{number}.")
     file = folder / "Ask.v"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    status, output, _ = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
+    command = ["coqc", "-q", *_load_path(folder), str(file)]
+    status, output, _ = _run(command, running)
     answers = _ANSWER.split(output)[1:] if status == 0 else []
     if len(answers) != len(by_module):
         end_of_output = " ".join(output.split())[-400:]
@@ -294,14 +322,15 @@ def axioms_of(
 
 
 def _axioms(answer: str) -> tuple[str, ...]:
+    """The names in an answer of Coq, in order; UserError where it is none of the known ones."""
     text = answer.strip()
     if text == "Closed under the global context":
         return ()
-    head, _, listed = text.partition("\n")
-    names = tuple(sorted({m["name"] for m in _AXIOM.finditer(listed)}))
+    head, _, axioms = text.partition("\n")
+    names = {match["name"] for match in _AXIOM.finditer(axioms)}
     if head != "Axioms:" or not names:
         raise UserError(f"Coq printed an unknown answer: {text[:200]}")
-    return names
+    return tuple(sorted(names))
 
 
 def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
@@ -310,15 +339,18 @@ def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]])
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     entries = [line for line in lines if line.strip() and not line.startswith("#")]
     listed = dict(entry.split(": ", 1) for entry in entries)
-    now = {module: ", ".join(axioms) or CLOSED for module, axioms in axioms_of_module.items()}
+    now: dict[str, str] = {}
+    for module, axioms in axioms_of_module.items():
+        now[module] = ", ".join(axioms) or CLOSED
     for module in sorted(now.keys() | listed.keys()):
-        if now.get(module) != listed.get(module):
-            actual = now.get(module, "nothing (no theorems)")
-            expected = listed.get(module, "no entry")
-            yield (
-                f"{GOLDEN}: the theorems of {module} rest on: {actual};"
-                f" the list says: {expected}; edit the list if that is intended"
-            )
+        if now.get(module) == listed.get(module):
+            continue
+        actual = now.get(module, "nothing (no theorems)")
+        expected = listed.get(module, "no entry")
+        yield (
+            f"{GOLDEN}: the theorems of {module} rest on: {actual};"
+            f" the list says: {expected}; edit the list if that is intended"
+        )
 
 
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
@@ -354,11 +386,20 @@ def summary_problem(output: str) -> str:
 
 
 def _load_path(folder: Path) -> list[str]:
-    return [part for place, name in FOLDERS.items() for part in ("-Q", str(folder / place), name)]
+    """Coq's options for the folders of the project, each under its name in Coq."""
+    options: list[str] = []
+    for place, name in FOLDERS.items():
+        options += ["-Q", str(folder / place), name]
+    return options
 
 
 def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
     done = run_limited(
-        command, SECONDS, running, megabytes=MEGABYTES, environment=LARGE_PAGES, together=True
+        command,
+        SECONDS,
+        running,
+        megabytes=MEGABYTES,
+        environment=LARGE_PAGES,
+        together=True,
     )
     return done.status, done.text, done.killed

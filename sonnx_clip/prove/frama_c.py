@@ -25,7 +25,7 @@ from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.provers import Prover
@@ -123,26 +123,34 @@ class OfType(Stored):
 
     def open(self, etype: ElementType) -> tuple[str, ...]:
         """What is missing or not proved, by name; empty if all that is expected is shown."""
-        there = {goal.name for goal in self.goals}
-        ended = {p.function for p in self.properties if p.kind == "termination clause"}
-        smoked = {s.function for s in self.smoke}
-        names = c_functions(etype)
-        invalid = [p for p in self.properties if p.status != "Valid"]
-        return (
-            *(f"Frama-C: {line}" for line in self.words),
-            *(f"{name} is missing" for name in required_goals(etype) if name not in there),
-            *(f"{name}_terminates is missing" for name in names if name not in ended),
-            *(g.name for g in self.goals if g.status == "not proved"),
-            *(f"{p.function}, {p.kind}: {p.status}" for p in invalid),
-            *(f"{name}_smoke is missing" for name in names if name not in smoked),
-            *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
-        )
+        return tuple(self._open(etype))
+
+    def _open(self, etype: ElementType) -> Iterator[str]:
+        for line in self.words:
+            yield f"Frama-C: {line}"
+        # A goal that WP does not generate is proved by nobody, and no report names it.
+        goals = {goal.name for goal in self.goals}
+        yield from _missing(required_goals(etype), goals)
+        ending = {p.function for p in self.properties if p.kind == "termination clause"}
+        yield from _missing(c_functions(etype), ending, "_terminates")
+        for goal in self.goals:
+            if goal.status == "not proved":
+                yield goal.name
+        for p in self.properties:
+            if p.status != "Valid":
+                yield f"{p.function}, {p.kind}: {p.status}"
+        smoke_tested = {smoke.function for smoke in self.smoke}
+        yield from _missing(c_functions(etype), smoke_tested, "_smoke")
+        for smoke in self.smoke:
+            if not smoke.held:
+                yield f"{smoke.function}_smoke: false was proved"
 
     def status(self, etype: ElementType) -> WpStatus:
         """The weakest of its goals, if all that is expected is there."""
         if self.open(etype):
             return "not proved"
-        return "proved by one" if any(g.status == "proved by one" for g in self.goals) else "proved"
+        statuses = {goal.status for goal in self.goals}
+        return "proved by one" if "proved by one" in statuses else "proved"
 
     @property
     def total(self) -> int:
@@ -168,6 +176,17 @@ class OfType(Stored):
         return sum(goal.by.get(prover, 0) for goal in self.goals)
 
 
+def _missing(
+    expected: Iterable[str],
+    present: Collection[str],
+    suffix: str = "",
+) -> Iterator[str]:
+    """A line for each expected name that a report does not have."""
+    for name in expected:
+        if name not in present:
+            yield f"{name}{suffix} is missing"
+
+
 class FramaCRecord(Stored):
     """The whole file. `options` are those of the run; `complete`: no element type was left out."""
 
@@ -185,7 +204,7 @@ def c_path(etype: ElementType) -> str:
     return f"generated/c/sonnx_clip_{etype.id}.c"
 
 
-def digests(etype: ElementType) -> dict[str, str]:
+def frama_c_digests(etype: ElementType) -> dict[str, str]:
     """SHA-256 of the files that a proof rests on, as they are now; empty if one is missing."""
     if not all(repo_file(path).is_file() for path in _paths(etype)):
         return {}
@@ -229,11 +248,11 @@ def with_smoke(unit: str, count: int) -> str:
         unit: what `join` gives.
         count: how many contracts there are.
     """
+    # `check`: what is shown is not used, so that one false claim does not prove the others.
     text, replaced = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
     if replaced != count:
-        raise UserError(
-            f"{replaced} contracts were found instead of {count}", "generated/c/acsl", _AGAIN
-        )
+        message = f"{replaced} contracts were found instead of {count}"
+        raise UserError(message, "generated/c/acsl", _AGAIN)
     return text
 
 
@@ -282,33 +301,41 @@ class FramaC:
         ]
 
 
-def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) -> FramaC:
+def find_frama_c(
+    why3: Why3,
+    provers: Sequence[Prover],
+    build: Path,
+    jobs: int,
+) -> FramaC:
     """Frama-C as it is installed; UserError if it is missing or does not run."""
     version = version_of(("frama-c", "-version"), INSTALL)
     if not re.match(r"\d+\.", version):
-        raise UserError(
-            "frama-c does not print its version", todo=f"its output: {version[:200]!r}; {INSTALL}"
-        )
+        todo = f"its output: {version[:200]!r}; {INSTALL}"
+        raise UserError("frama-c does not print its version", todo=todo)
     folder = (build / "frama-c").absolute()
-    config, smoke_config = folder / "why3.conf", folder / "why3-smoke.conf"
+    config = folder / "why3.conf"
+    smoke_config = folder / "why3-smoke.conf"
     text = why3.config.read_text(encoding="utf-8")
-    write_whole(config, configuration(text, RESOURCES))
-    write_whole(smoke_config, configuration(text, SMOKE_RESOURCES))
+    write_whole(config, frama_c_configuration(text, RESOURCES))
+    write_whole(smoke_config, frama_c_configuration(text, SMOKE_RESOURCES))
     return FramaC(version, config, smoke_config, tuple(provers), jobs)
 
 
-def configuration(text: str, resources: Mapping[str, int]) -> str:
+def frama_c_configuration(text: str, resources: Mapping[str, int]) -> str:
     """Why3's configuration of the project, for Frama-C, with the steps that each prover may take.
 
     Frama-C does not say where the theories are that the drivers name, so a load path does. And Z3 is to keep
     to the instances that patterns ask for: left to itself it does not come to an end in WP's memory model.
     WP gives no limit of steps to provers of this kind, so the commands have one.
     """
-    for old, new in (
-        ("[main]\n", f'[main]\nloadpath = "{repo_file("why3")}"\n'),
-        ('"z3 -smt2 -T', f'"z3 -smt2 auto_config=false rlimit={resources["Z3"]} -T'),
-        ('"cvc5 --tlimit', f'"cvc5 --rlimit-per={resources["cvc5"]} --tlimit'),
-    ):
+    z3_steps, cvc5_steps = resources["Z3"], resources["cvc5"]
+    replacements = {
+        "[main]\n": f'[main]\nloadpath = "{repo_file("why3")}"\n',
+        '"z3 -smt2 -T': f'"z3 -smt2 auto_config=false rlimit={z3_steps} -T',
+        '"cvc5 --tlimit': f'"cvc5 --rlimit-per={cvc5_steps} --tlimit',
+    }
+    for old, new in replacements.items():
+        # Another version may write the configuration otherwise, and limits would be left out in silence.
         if text.count(old) != 1:
             raise UserError(f"no single {old.strip()!r} in Why3's configuration")
         text = text.replace(old, new)
@@ -316,7 +343,11 @@ def configuration(text: str, resources: Mapping[str, int]) -> str:
 
 
 def prove_type(
-    tool: FramaC, etype: ElementType, root: Path | None = None, *, seconds: int = SECONDS
+    tool: FramaC,
+    etype: ElementType,
+    root: Path | None = None,
+    *,
+    seconds: int = SECONDS,
 ) -> OfType:
     """What Frama-C shows of the C of an element type, as generated/ has it.
 
@@ -335,17 +366,16 @@ def prove_type(
     if "/*@" in header or "//@" in header:
         raise UserError("the header has an annotation, which Frama-C would assume", HEADER, _AGAIN)
     unit = join(contract, loop, c, c_path(etype))
+    smoke_unit = with_smoke(unit, len(c_functions(etype)))
     with tempfile.TemporaryDirectory() as name:
-        proof, smoke = Path(name) / "proof", Path(name) / "smoke"
-        for folder, text in ((proof, unit), (smoke, with_smoke(unit, len(c_functions(etype))))):
-            folder.mkdir()
-            write_whole(folder / "unit.c", text)
-            write_whole(folder / "sonnx_clip.h", header)
+        proof = _lay_out(Path(name) / "proof", unit, header)
+        smoke = _lay_out(Path(name) / "smoke", smoke_unit, header)
         words = _run(tool, proof, seconds)
         words += _run(tool, smoke, SECONDS, "-wp-prop", "smoke", smoke=True)
         goals = _read_goals(proof / "goals.json", words)
-        claims = [g for g in _read_goals(smoke / "goals.json", words) if g.name.endswith(_SMOKE)]
+        smoke_goals = _read_goals(smoke / "goals.json", words)
         properties = _read_properties(proof / "properties.csv", words)
+    claims = [goal for goal in smoke_goals if goal.name.endswith(_SMOKE)]
     return OfType(
         type=etype.id,
         files={path: digest_of(text) for path, text in texts.items()},
@@ -358,29 +388,45 @@ def prove_type(
     )
 
 
+def _lay_out(folder: Path, unit: str, header: str) -> Path:
+    """Write what Frama-C reads into a new folder; returns the folder."""
+    folder.mkdir()
+    write_whole(folder / "unit.c", unit)
+    write_whole(folder / "sonnx_clip.h", header)
+    return folder
+
+
 def _held(claim: WpGoal) -> bool:
     """Whether a smoke claim was put to every prover, and shown by none."""
     return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
 
 
-def _run(tool: FramaC, folder: Path, seconds: int, *more: str, smoke: bool = False) -> list[str]:
+def _run(
+    tool: FramaC,
+    folder: Path,
+    seconds: int,
+    *more: str,
+    smoke: bool = False,
+) -> list[str]:
     """Run Frama-C, with seconds for a goal; returns its words where something went wrong.
 
     An annotation that it ignores is such a word.
     """
     command = tool.command(folder / "unit.c", folder, seconds, *more, smoke=smoke)
     done = run_limited(command, WHOLE, environment=LARGE_PAGES, together=True)
-    words: list[str] = []
+    messages: list[str] = []
     # A message goes on in the next line.
-    for line, following in pairwise([*done.text.splitlines(), ""]):
+    for line, next_line in pairwise([*done.text.splitlines(), ""]):
         if _TROUBLE.search(line):
-            words.append(f"{line.strip()} {following.strip()}".strip())
-    words = words[:_LINES]
+            message = f"{line.strip()} {next_line.strip()}"
+            messages.append(message.strip())
+    messages = messages[:_LINES]
     if done.killed:
-        words.append(f"it did not end within {WHOLE} s")
+        messages.append(f"it did not end within {WHOLE} s")
     elif done.status != 0:
-        words.append(f"it ended with exit status {done.status}: {done.text.strip()[-300:]}")
-    return words
+        last_words = done.text.strip()[-300:]
+        messages.append(f"it ended with exit status {done.status}: {last_words}")
+    return messages
 
 
 @contextmanager
@@ -399,8 +445,9 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
         goals: list[WpGoal] = []
         for function, properties in by_function.items():
             for name, counts in properties.items():
-                if not name.startswith("wp:"):  # else it is about the function as a whole
-                    goals.append(_goal(function, name, counts))
+                if name.startswith("wp:"):
+                    continue  # it is about the function as a whole
+                goals.append(_goal(function, name, counts))
         return tuple(goals)
     return ()
 
@@ -425,16 +472,18 @@ def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
         _readable("Frama-C wrote no readable list of properties", words),
         file.open(encoding="utf-8", newline="") as text,
     ):
-        return tuple(
-            WpProperty(
-                function=row["function"],
-                kind=row["property kind"],
-                text=row["property"],
-                status=row["status"],
-            )
-            for row in csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
-        )
+        rows = csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return tuple(map(_property, rows))
     return ()
+
+
+def _property(row: dict[str, str]) -> WpProperty:
+    return WpProperty(
+        function=row["function"],
+        kind=row["property kind"],
+        text=row["property"],
+        status=row["status"],
+    )
 
 
 def _text(root: Path, path: str) -> str:

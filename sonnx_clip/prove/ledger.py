@@ -88,11 +88,11 @@ class Ledger:
         row = self._store.newest(_listing_key(source, prover), f"the tasks for {prover}")
         if row is None:
             return None
-        tasks, said = json.loads(row.value)
-        return Listing(
-            {(theory, goal): digest for theory, goal, digest in tasks},
-            frozenset((kind, name, text) for kind, name, text in said),
-        )
+        task_rows, said_rows = json.loads(row.value)
+        # JSON has neither keys of two parts nor sets.
+        tasks = {(theory, goal): digest for theory, goal, digest in task_rows}
+        said = frozenset((kind, name, text) for kind, name, text in said_rows)
+        return Listing(tasks, said)
 
     def record_listing(self, source: str, prover: str, listing: Listing) -> None:
         """Keep what Why3 printed."""

@@ -67,7 +67,10 @@ class Sufficiency:
 
 
 def prove_sufficiency(
-    before: Expr, after: Expr, type_id: str, seconds: float | None = None
+    before: Expr,
+    after: Expr,
+    type_id: str,
+    seconds: float | None = None,
 ) -> Sufficiency:
     """Have Z3 and cvc5 prove that the critical points suffice for two terms, for all constants.
 
@@ -85,9 +88,9 @@ def prove_sufficiency(
     etype = type_of_clip(type_id)
     missing = lacks(etype.family, before, after)
     if missing:
-        return Sufficiency(
-            reason=f"the abstract theory of the family {etype.family} has no {missing}"
-        )
+        reason = f"the abstract theory of the family {etype.family} has no {missing}"
+        return Sufficiency(reason=reason)
+    # The abstract integers have no opposite, so that terms with one are stated in the element type.
     if etype.family == "int" and functions_of(before, after) & OPPOSITES:
         module = critical_points_suffice_in(etype, before, after)
     else:
@@ -108,7 +111,12 @@ def prove_sufficiency(
     return answer
 
 
-def _outcomes(module: Module, folder: Path, running: Running, seconds: float) -> list[Outcome]:
+def _outcomes(
+    module: Module,
+    folder: Path,
+    running: Running,
+    seconds: float,
+) -> list[Outcome]:
     """The goals of a module with the replies of the provers, which run side by side."""
     why3, provers = configure(folder), find_provers()
     file = folder / "critical_points.mlw"
@@ -120,11 +128,12 @@ def _outcomes(module: Module, folder: Path, running: Running, seconds: float) ->
         return _replies(why3, prover, file, expected, running, seconds)
 
     with ThreadPoolExecutor(len(provers)) as pool:
-        replies = list(pool.map(replies_of, provers))
-    return [
-        Outcome(goal, tuple(by_goal[goal.goal] for by_goal in replies))
-        for goal in module.obligations("rewrites", str(file))
-    ]
+        replies_by_prover = list(pool.map(replies_of, provers))
+    outcomes = []
+    for obligation in module.obligations("rewrites", str(file)):
+        replies = [by_goal[obligation.goal] for by_goal in replies_by_prover]
+        outcomes.append(Outcome(obligation, tuple(replies)))
+    return outcomes
 
 
 def _replies(
@@ -141,21 +150,25 @@ def _replies(
     if printed.complaint or printed.account.refused or goals != expected:
         raise UserError("Why3 does not print the statement")
     limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=max(1, int(seconds)))
-    return {
-        goal: ask(prover, task.text, task.digest, limits, file.parent, running)
-        for (_, goal), task in printed.tasks.items()
-    }
+    replies = {}
+    for (_, goal), task in printed.tasks.items():
+        replies[goal] = ask(prover, task.text, task.digest, limits, file.parent, running)
+    return replies
 
 
 def _summary(outcomes: list[Outcome]) -> Sufficiency:
     """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
-    worst: dict[str, ProverVerdict] = {}
+    verdicts: dict[
+        str, ProverVerdict
+    ] = {}  # of each prover, the first that is no proof if there is one
     for outcome in outcomes:
         for reply in outcome.replies:
-            if worst.get(reply.prover, "valid") == "valid":
-                worst[reply.prover] = reply.verdict
-    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in worst.items())
+            if verdicts.get(reply.prover, "valid") == "valid":
+                verdicts[reply.prover] = reply.verdict
+    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items())
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)
-    provers = tuple(name for name, verdict in worst.items() if verdict == "valid")
-    return Sufficiency(provers, "" if len(provers) == len(worst) else reason)
+    provers = tuple(name for name, verdict in verdicts.items() if verdict == "valid")
+    if len(provers) == len(verdicts):
+        return Sufficiency(provers)
+    return Sufficiency(provers, reason)

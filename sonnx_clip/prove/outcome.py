@@ -49,12 +49,13 @@ class Outcome:
     @property
     def proved_by(self) -> tuple[str, ...]:
         """The provers that showed it."""
-        good: tuple[ProverVerdict, ...] = ("valid",)
+        showing: tuple[ProverVerdict, ...] = ("valid",)
         if self.obligation.kind == "smoke":
-            good = ("countermodel", "unknown", "timeout")
+            # The search for a contradiction ended without one. A prover that failed did not search.
+            showing = ("countermodel", "unknown", "timeout")
         elif self.obligation.kind == "canary":
-            good = ("countermodel",)
-        return tuple(r.prover for r in self.replies if r.verdict in good)
+            showing = ("countermodel",)
+        return tuple(reply.prover for reply in self.replies if reply.verdict in showing)
 
     @property
     def status(self) -> Status:
@@ -63,25 +64,29 @@ class Outcome:
         A countermodel overrules a proof, and so does a failure: a prover that crashed or talked nonsense
         is looked into, and not made good by the other. That it does not know, or not in time, is no fault.
         """
-        verdicts = {r.verdict for r in self.replies}
+        verdicts = {reply.verdict for reply in self.replies}
         shown = len(self.proved_by)
         if self.obligation.kind in ("smoke", "canary"):
-            return "proved" if self.replies and shown == len(self.replies) else "not proved"
-        if verdicts & {"countermodel", "failed"} or shown == 0:
+            by_all = bool(self.replies) and shown == len(self.replies)
+            return "proved" if by_all else "not proved"
+        if shown == 0 or not verdicts.isdisjoint(("countermodel", "failed")):
             return "not proved"
         return "proved" if shown >= 2 else "proved by one"
 
     @property
     def cpu(self) -> float:
         """Seconds of processor time that the provers used."""
-        return sum(r.cpu for r in self.replies)
+        return sum(reply.cpu for reply in self.replies)
 
     @property
     def failed_replies(self) -> tuple[Reply, ...]:
         """The replies that did not show it."""
-        return tuple(r for r in self.replies if r.prover not in self.proved_by)
+        return tuple(reply for reply in self.replies if reply.prover not in self.proved_by)
 
 
 def distinct_tasks(asked: Iterable[Iterable[str]]) -> int:
     """The number of distinct tasks, from the digests of the tasks of each obligation."""
-    return len({frozenset(tasks) for tasks in asked} - {frozenset()})
+    # Each prover has a text of its own, so that a task is a set of digests; some obligations have none.
+    tasks = set(map(frozenset, asked))
+    tasks.discard(frozenset())
+    return len(tasks)

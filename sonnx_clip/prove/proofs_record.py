@@ -108,15 +108,15 @@ class ProofsRecord(Excerpt):
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
         provers = set(self.provers)
         outcomes: list[Outcome] = []
-        for o in obligations:
+        for obligation in obligations:
             answers: dict[str, Reply] = {}
-            for reply in replies.get(o.id, ()):
+            for reply in replies.get(obligation.id, ()):
                 if reply.task and reply.prover in provers:
                     answers[reply.prover] = reply
             # That a smoke obligation holds is shown by those who did not find false: by all of them.
-            if o.kind == "smoke" and answers.keys() != provers:
+            if obligation.kind == "smoke" and answers.keys() != provers:
                 answers = {}
-            outcomes.append(Outcome(o, tuple(answers.values())))
+            outcomes.append(Outcome(obligation, tuple(answers.values())))
         return tuple(outcomes)
 
 
@@ -127,7 +127,7 @@ def theory_digests(root: Path | None = None) -> dict[str, str]:
         root: the folder that holds generated/ of another operator than Clip; the repository by default.
     """
     repository = repo_file("")
-    folders = [(repository, "why3")]
+    folders = [(repository, "why3")]  # the hand-written theories, which every operator uses
     if root is None:
         folders += [(repository, "generated/why3"), (repository, "generated/c")]
     else:
@@ -148,10 +148,12 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
         UserError: it is missing or damaged.
     """
     folder, root = results_of(spec, build)
-    path, todo = folder / RECORD, f"run: {prove_command(spec)}"
+    path = folder / RECORD
+    todo = f"run: {prove_command(spec)}"
     record = read_record(path, ProofsRecord, todo)
     require_digest(record.about.spec_digest, spec, path, todo)
-    proved, now = record.about.files, theory_digests(root)
+    proved = record.about.files
+    now = theory_digests(root)
     for name in sorted(now.keys() | proved.keys()):
         if now.get(name) != proved.get(name):
             message = f"stale: {name} has changed since the proofs"
@@ -159,7 +161,12 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     return record
 
 
-def require_digest(digest: str, spec: Spec, path: Path, todo: str) -> None:
+def require_digest(
+    digest: str,
+    spec: Spec,
+    path: Path,
+    todo: str,
+) -> None:
     """StaleRecordError if a record is about another specification."""
     if digest != spec.digest:
         message = f"stale: it is about {spec.file} {digest[:12]}…, not {spec.digest[:12]}…"
@@ -183,7 +190,11 @@ def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:
     return own, own
 
 
-def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[str, Outcome]:
+def known(
+    build: Path,
+    spec: Spec,
+    obligations: Iterable[Obligation],
+) -> dict[str, Outcome]:
     """What is recorded of obligations, by id; nothing if there is no record of these theories.
 
     Args:
@@ -192,16 +203,18 @@ def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[st
         obligations: those that are asked for.
     """
     folder, root = results_of(spec, build)
-    wanted = {obligation.id: obligation for obligation in obligations}
+    obligation_by_id = {obligation.id: obligation for obligation in obligations}
     try:
         with without_collection():
             document = json.loads(read_regular(folder / RECORD))
         # A record has thousands of answers, and each that is read as a model takes its time.
-        answered = [outcome for outcome in document["outcomes"] if outcome["id"] in wanted]
-        record = ProofsRecord.model_validate({**document, "outcomes": answered, "canaries": []})
+        rows = [row for row in document["outcomes"] if row["id"] in obligation_by_id]
+        record = ProofsRecord.model_validate({**document, "outcomes": rows, "canaries": []})
     except (OSError, ValueError, KeyError, TypeError):  # the evidence says what is wrong with it
         return {}
-    if record.about.spec_digest != spec.digest or record.about.files != theory_digests(root):
+    if record.about.spec_digest != spec.digest:
         return {}
-    asked = [wanted[outcome.id] for outcome in record.outcomes]
-    return {outcome.obligation.id: outcome for outcome in record.outcomes_of(asked)}
+    if record.about.files != theory_digests(root):
+        return {}
+    recorded = [obligation_by_id[outcome.id] for outcome in record.outcomes]
+    return {outcome.obligation.id: outcome for outcome in record.outcomes_of(recorded)}

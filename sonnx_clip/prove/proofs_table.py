@@ -63,7 +63,7 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         for row, ids in rows.items():
             outcomes = [o for o in proofs.outcomes if ids.intersection(o.obligation.shows)]
             if not outcomes:
-                continue
+                continue  # a run of few obligations has a short table
             if not has_heading:
                 table.add_row(f"[bold]{section}[/]")
                 has_heading = True
@@ -71,16 +71,13 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
             table.add_row(f"  {row}", *counts, *_provers(outcomes))
     console.print(table)
     refuted = refutations(spec, proofs)
-    if refuted:
-        console.print("[bold]refuted as written, proved under a condition[/]")
-        for line in refuted:
-            console.print(
-                line,
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
-        console.print()
+    if not refuted:
+        return
+    console.print("[bold]refuted as written, proved under a condition[/]")
+    for line in refuted:
+        # Conditions may hold brackets, which are no markup, and are to be copied as one line.
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print()
 
 
 def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
@@ -93,39 +90,46 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
         yield section.replace("_", " "), rows
     rewrites = {rewrite.id for rewrite in known_rewrites()}
     theorems = {theorem.id for theorem in known_theorems()}
-    yield (
-        "rewrites",
-        {
-            f"all {len(rewrites)} rewrites": rewrites,
-            f"all {len(theorems)} of functions": theorems,
-        },
-    )
+    rows = {
+        f"all {len(rewrites)} rewrites": rewrites,
+        f"all {len(theorems)} of functions": theorems,
+    }
+    yield "rewrites", rows
     yield "soundness", {"smoke": {"smoke"}}
 
 
 def _counts(
-    outcomes: Sequence[Outcome], families: Sequence[str | None], family_of: Mapping[str, str]
-) -> list[str]:
+    outcomes: Sequence[Outcome],
+    families: Sequence[str | None],
+    family_of: Mapping[str, str],
+) -> Iterator[str]:
     """The cells of a row: proved obligations of each family, and of none."""
-    cells = []
     for family in families:
         of_family = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
+        total = len(of_family)
         proved = sum(o.status != "not proved" for o in of_family)
-        if not of_family:
-            cells.append("")
-        elif proved == len(of_family):
-            cells.append(f"{proved}")
+        if total == 0:
+            yield ""
+        elif proved == total:
+            yield f"{proved}"
         else:
-            cells.append(f"[red]{proved} of {len(of_family)}[/]")
-    return cells
+            yield f"[red]{proved} of {total}[/]"
 
 
 def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """The last two cells of a row: the provers, with how often each did not show it, and their time."""
+    lacking: dict[str, int] = {}
+    for outcome in outcomes:
+        for reply in outcome.replies:
+            lacking.setdefault(reply.prover, 0)
+    for outcome in outcomes:
+        for name in lacking.keys() - set(outcome.proved_by):
+            lacking[name] += 1
     parts = []
-    for name in dict.fromkeys(r.prover for o in outcomes for r in o.replies):
-        lacking = sum(name not in o.proved_by for o in outcomes)
-        parts.append(f"{name} (but {lacking})" if lacking else name)
-    return ", ".join(parts), f"{sum(o.cpu for o in outcomes):.1f} s"
+    for name, count in lacking.items():
+        parts.append(f"{name} (but {count})" if count else name)
+    seconds = sum(outcome.cpu for outcome in outcomes)
+    return ", ".join(parts), f"{seconds:.1f} s"
 
 
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
@@ -142,14 +146,16 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
     for entry in entries:
         for family, witness in entry.refuted_for.items():
-            if (entry.id, family) in refuted:
-                numbers = _numbers(spec, witness)
-                condition = unparse(entry.repaired[family])
-                lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
+            if (entry.id, family) not in refuted:
+                continue
+            numbers = _numbers(spec, witness)
+            condition = unparse(entry.repaired[family])
+            lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
     return lines
 
 
 def _numbers(spec: Spec, witness: object) -> str:
+    """The numbers of a witness, by the operands of the signature: ``X = 1, L = 2``."""
     numbers = []
     for name in spec.signature.ids:
         value = getattr(witness, name)
@@ -158,11 +164,12 @@ def _numbers(spec: Spec, witness: object) -> str:
     return ", ".join(numbers)
 
 
-def summary(proofs: Proofs) -> str:
+def proofs_summary(proofs: Proofs) -> str:
     """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
-    tasks = distinct_tasks((r.task for r in o.replies) for o in goals)
-    asked = f"{counted(len(goals), 'obligation')} ({counted(tasks, 'distinct task')})"
+    task_count = distinct_tasks((reply.task for reply in o.replies) for o in goals)
+    obligations = counted(len(goals), "obligation")
+    tasks = counted(task_count, "distinct task")
 
     statuses = Counter(o.status for o in goals)
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
@@ -171,26 +178,33 @@ def summary(proofs: Proofs) -> str:
         by_one += f" ({', '.join(single)})"
 
     shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
-    of_source = counted(shown["refutation"], "refutation")
+    refutations_of_source = counted(shown["refutation"], "refutation")
     counterexamples = counted(shown["counterexample"], "counterexample")
 
-    smokes = len(proofs.outcomes) - len(goals)
+    smoke_count = len(proofs.outcomes) - len(goals)
     smoke = "no smoke tests"
-    if smokes:
-        tests = counted(smokes, "smoke test")
+    if smoke_count:
+        tests = counted(smoke_count, "smoke test")
         smoke = f"no prover found false: {shown['smoke']} of {tests} held"
+    # A canary counts as proved where every prover refuted it.
     refuted = sum(o.status == "proved" for o in proofs.canaries)
     sent = counted(proofs.run.asked, "task")
     return (
-        f"{asked}: {statuses['proved']} proved by two provers, {by_one},"
+        f"{obligations} ({tasks}): {statuses['proved']} proved by two provers, {by_one},"
         f" {statuses['not proved']} not proved;"
-        f" {of_source} of the source, {counterexamples} to claims that no source makes;"
+        f" {refutations_of_source} of the source,"
+        f" {counterexamples} to claims that no source makes;"
         f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"
         f" ({sent} sent to provers, {proofs.run.wall:.1f} s)"
     )
 
 
-def failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) -> Iterator[str]:
+def failures(
+    why3: Why3,
+    provers: Sequence[Prover],
+    proofs: Proofs,
+    shown: int,
+) -> Iterator[str]:
     """The obligations that are not proved, and the false statements that are not refuted."""
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
     for outcome in failed[:shown]:
@@ -205,13 +219,14 @@ def failures(why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int) 
             "\nno answer of this run is reliable: a printer, Why3, a driver or a prover has a bug;"
             " build/proofs.json is unchanged"
         )
-    yield from (f"a goal without an obligation: {stray}" for stray in proofs.strays)
+    for stray in proofs.strays:
+        yield f"a goal without an obligation: {stray}"
 
 
 def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator[str]:
     """The obligations that one of several provers did not decide: which, why, and what to do."""
     if len(provers) < 2:
-        return
+        return  # every proof is by one prover then
     for outcome in proofs.outcomes:
         if outcome.status != "proved by one":
             continue
@@ -229,13 +244,19 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
             yield f"  by hand: {by_hand(why3, prover, outcome.obligation)}"
 
 
-def _failure(why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str) -> str:
-    lines = [f"\n{what} {outcome.obligation.id}: {outcome.obligation.title}"]
+def _failure(
+    why3: Why3,
+    provers: Sequence[Prover],
+    outcome: Outcome,
+    problem: str,
+) -> str:
+    """An obligation that failed: what each prover printed last, and how to run it by hand."""
+    obligation = outcome.obligation
+    lines = [f"\n{problem} {obligation.id}: {obligation.title}"]
     for reply in outcome.failed_replies:
-        words = "\n    ".join((reply.words.splitlines() or [""])[-5:])
+        last_lines = reply.words.splitlines()[-5:]
+        printed = "\n    ".join(last_lines)
         prover = next(p for p in provers if p.name == reply.prover)
-        lines += [
-            f"  {reply.prover}: {reply.verdict}: {words}",
-            f"  by hand: {by_hand(why3, prover, outcome.obligation)}",
-        ]
+        lines.append(f"  {reply.prover}: {reply.verdict}: {printed}")
+        lines.append(f"  by hand: {by_hand(why3, prover, obligation)}")
     return "\n".join(lines)

@@ -10,8 +10,6 @@ import time
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +36,7 @@ _PORTIONS = 4  # of the theories for each process and prover, so that none waits
 
 
 @dataclass
-class Run:
+class ProofRun:
     """What a run took, canaries left out. The ledger had the answers to all that was not sent.
 
     Args:
@@ -70,7 +68,7 @@ class Proofs:
     canaries: tuple[Outcome, ...]
     strays: tuple[str, ...]
     said: frozenset[Said]
-    run: Run
+    run: ProofRun
 
     @property
     def all_shown(self) -> bool:
@@ -109,7 +107,7 @@ class ProofSession:
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
     _goals: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     _said: set[Said] = field(default_factory=set)
-    _run: Run = field(default_factory=Run)
+    _run: ProofRun = field(default_factory=ProofRun)
     _running: Running = field(default_factory=Running)
 
     def prove(
@@ -130,41 +128,52 @@ class ProofSession:
         """
         start = time.monotonic()
         batches = [*self._batches(obligations), *self._batches(canaries, are_canaries=True)]
-        unknown = [b for b in batches if not self._known(b)]
+        unknown = [batch for batch in batches if not self._known(batch)]
         if unknown:
-            unknown = [b for b in batches if b in unknown or b.are_canaries]
+            # Canaries test the printers, Why3 and provers of this very run, so all of them are sent.
+            unknown = [batch for batch in batches if batch in unknown or batch.are_canaries]
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(self.jobs) as pool:
             try:
                 self._ask_all(pool, Path(folder), unknown)
             except BaseException:
+                # Ctrl-C too: else provers would go on for minutes, and the pool would wait for them.
                 self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        outcomes = tuple(map(self._outcome, obligations))
-        of_canaries = tuple(map(self._outcome, canaries))
-        files = complete_files | {c.file for c in canaries}
+        files = complete_files | {canary.file for canary in canaries}
         strays = tuple(self._strays((*obligations, *canaries), files))
         self._run.wall = time.monotonic() - start
-        return Proofs(outcomes, of_canaries, strays, frozenset(self._said), self._run)
+        return Proofs(
+            outcomes=tuple(map(self._outcome, obligations)),
+            canaries=tuple(map(self._outcome, canaries)),
+            strays=strays,
+            said=frozenset(self._said),
+            run=self._run,
+        )
 
-    def _outcome(self, o: Obligation) -> Outcome:
-        return Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers))
+    def _outcome(self, obligation: Obligation) -> Outcome:
+        replies = [self._replies[obligation.id, prover.name] for prover in self.provers]
+        return Outcome(obligation, tuple(replies))
 
     def _batches(
-        self, obligations: Iterable[Obligation], *, are_canaries: bool = False
+        self,
+        obligations: Iterable[Obligation],
+        *,
+        are_canaries: bool = False,
     ) -> Iterator[_Batch]:
-        in_order = sorted(obligations, key=attrgetter("file"))
-        for file, group in groupby(in_order, key=attrgetter("file")):
-            of_file = tuple(group)
+        by_file: dict[str, list[Obligation]] = defaultdict(list)
+        for obligation in obligations:
+            by_file[obligation.file].append(obligation)
+        for file, of_file in sorted(by_file.items()):
             for prover in self.provers:
-                yield _Batch(file, prover, of_file, are_canaries)
+                yield _Batch(file, prover, tuple(of_file), are_canaries)
 
     def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
         # Goals are counted: Why3 ends with status 0 for a theory without goals, or an unknown goal.
-        wanted = {(o.file, o.theory, o.goal) for o in asked}
+        expected = {(o.file, o.theory, o.goal) for o in asked}
         for file in sorted(files):
             for theory, goal in sorted(self._goals[file]):
-                if (file, theory, goal) not in wanted:
+                if (file, theory, goal) not in expected:
                     yield f"{file} {theory}.{goal}"
 
     def _known(self, batch: _Batch) -> bool:
@@ -174,16 +183,22 @@ class ProofSession:
             return False
         self._note(batch, listing)
         unknown = 0
-        for o in batch.obligations:
-            task = listing.tasks.get((o.theory, o.goal), "")
-            answer = self.ledger.answer(task, batch.prover, limits_of(o, batch.prover))
+        for obligation in batch.obligations:
+            task = listing.tasks.get((obligation.theory, obligation.goal), "")
+            limits = limits_of(obligation, batch.prover)
+            answer = self.ledger.answer(task, batch.prover, limits)
             if answer is None:
                 unknown += 1
             else:
-                self._reply(o, answer)
+                self._reply(obligation, answer)
         return unknown == 0
 
-    def _ask_all(self, pool: ThreadPoolExecutor, folder: Path, batches: list[_Batch]) -> None:
+    def _ask_all(
+        self,
+        pool: ThreadPoolExecutor,
+        folder: Path,
+        batches: list[_Batch],
+    ) -> None:
         """Print the tasks of these batches, and run those without an answer in the ledger."""
         printing = {}
         for portion in _portions(batches, _PORTIONS * self.jobs):
@@ -192,31 +207,38 @@ class ProofSession:
             future = pool.submit(print_tasks, self.why3, prover, files, self._running)
             printing[future] = portion
 
+        # Provers start on the tasks of a file as soon as it is printed, while Why3 reads others.
         asking: dict[tuple[str, str, ProverLimits], Future[Reply]] = {}
         waiting: dict[Future[Reply], list[tuple[_Batch, Obligation]]] = defaultdict(list)
         for printed in as_completed(printing):
             for batch in printing[printed]:
-                for o, task in self._unanswered(batch, printed.result()[batch.file]):
+                tasks = printed.result()[batch.file]
+                for obligation, task in self._unanswered(batch, tasks):
                     # Two obligations of a type can have one task, and the answer stands for both.
-                    limits = limits_of(o, batch.prover)
+                    limits = limits_of(obligation, batch.prover)
                     question = (task.digest, batch.prover.name, limits)
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits, task, folder)
-                    waiting[asking[question]].append((batch, o))
+                    waiting[asking[question]].append((batch, obligation))
 
         for answered in as_completed(waiting):
             answer = answered.result()
-            obligations = [o for _, o in waiting[answered]]
-            for o in obligations:
-                self._reply(o, answer)
+            are_canaries = True
+            ids = []
+            for batch, obligation in waiting[answered]:
+                self._reply(obligation, answer)
+                ids.append(obligation.id)
+                are_canaries = are_canaries and batch.are_canaries
             # Canaries are asked in every run, whatever the ledger has: they do not count.
-            if not all(batch.are_canaries for batch, _ in waiting[answered]):
+            if not are_canaries:
                 self._run.asked += 1
-                self._run.sent += [o.id for o in obligations]
+                self._run.sent += ids
                 self._run.prover_cpu += answer.cpu
 
     def _unanswered(
-        self, batch: _Batch, printed: PrintedTasks
+        self,
+        batch: _Batch,
+        printed: PrintedTasks,
     ) -> Iterator[tuple[Obligation, Task]]:
         """Note what Why3 printed, and yield what is left to ask.
 
@@ -225,27 +247,29 @@ class ProofSession:
         digests = {goal: task.digest for goal, task in printed.tasks.items()}
         listing = Listing(digests, frozenset(printed.account.said))
         self._note(batch, listing)
+        # A listing in the ledger says that all of it was accounted for.
         if not printed.complaint and not printed.account.refused:
             self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
-        for o in batch.obligations:
-            task = printed.tasks.get((o.theory, o.goal))
-            refused = printed.account.refused.get((o.theory, o.goal))
-            problem = printed.complaint
-            if not problem and (task is None or not task.text.endswith("(check-sat)")):
-                problem = f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
-            elif not problem and refused:
-                problem = f"not accounted for: {refused}"
+        for obligation in batch.obligations:
+            task = printed.tasks.get((obligation.theory, obligation.goal))
+            problem = _problem_of(obligation, printed)
             if problem or task is None:
-                self._reply(o, reply(batch.prover, "", "failed", problem))
+                self._reply(obligation, reply(batch.prover, "", "failed", problem))
                 continue
-            limits = limits_of(o, batch.prover)
+            limits = limits_of(obligation, batch.prover)
             answer = self.ledger.answer(task.digest, batch.prover, limits)
             if answer is not None and not batch.are_canaries:
-                self._reply(o, answer)
+                self._reply(obligation, answer)
             else:
-                yield o, task
+                yield obligation, task
 
-    def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> Reply:
+    def _ask(
+        self,
+        batch: _Batch,
+        limits: ProverLimits,
+        task: Task,
+        folder: Path,
+    ) -> Reply:
         """Ask a prover, and keep the answer.
 
         A failure is repeated in the next run, and so is what took too long by the clock: that may be the
@@ -262,9 +286,22 @@ class ProofSession:
         self._goals[batch.file] |= listing.tasks.keys()
         self._said |= listing.said
 
-    def _reply(self, o: Obligation, answer: Reply) -> None:
-        self._replies[o.id, answer.prover] = answer
+    def _reply(self, obligation: Obligation, answer: Reply) -> None:
+        self._replies[obligation.id, answer.prover] = answer
         self.on_progress(len(self._replies))
+
+
+def _problem_of(obligation: Obligation, printed: PrintedTasks) -> str:
+    """Why no prover is asked about an obligation; empty where its task is complete and accounted for."""
+    if printed.complaint:
+        return printed.complaint
+    goal = (obligation.theory, obligation.goal)
+    task = printed.tasks.get(goal)
+    if task is None or not task.text.endswith("(check-sat)"):
+        name = f"{obligation.theory}.{obligation.goal}"
+        return f"Why3 printed no complete task for {name} of {obligation.file}"
+    refused = printed.account.refused.get(goal)
+    return f"not accounted for: {refused}" if refused else ""
 
 
 def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
@@ -286,7 +323,7 @@ def limits_of(obligation: Obligation, prover: Prover) -> ProverLimits:
     return ProverLimits(by_prover[prover.name], GUARD_SECONDS)
 
 
-def record_of(
+def proofs_record_of(
     spec: Spec,
     why3: Why3,
     provers: Sequence[Prover],
@@ -307,17 +344,25 @@ def record_of(
         complete: whether every obligation went to every prover.
         root: the folder that holds generated/ of another operator than Clip.
     """
+    # The theories as Why3 read them, which may have changed on the disk meanwhile.
     files = {**theory_digests(root), **why3.digests}
+    tools = {"why3": why3.version}
+    programs = {"why3": why3.program}
+    commands = {}
+    for prover in provers:
+        tools[prover.name] = prover.version
+        programs[prover.name] = prover.digest
+        commands[prover.name] = " ".join(prover.command)
     limits: dict[str, dict[str, Any]] = {}
     for kind, resources in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES)):
         for prover in provers:
             limits[f"{kind} by {prover.name}"] = asdict(ProverLimits(resources[prover.name]))
     return ProofsRecord(
         about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
-        tools={"why3": why3.version, **{p.name: p.version for p in provers}},
-        programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
+        tools=tools,
+        programs=programs,
         why3_drivers=dict(why3.files),
-        commands={p.name: " ".join(p.command) for p in provers},
+        commands=commands,
         limits=limits,
         complete=complete,
         outcomes=tuple(map(_row, proofs.outcomes)),
@@ -328,12 +373,13 @@ def record_of(
 
 
 def _row(outcome: Outcome) -> OutcomeRecord:
-    beside = {**vars(outcome.obligation), "status": outcome.status}
-    return OutcomeRecord.model_validate({**beside, "replies": outcome.replies})
+    fields = {**vars(outcome.obligation), "status": outcome.status, "replies": outcome.replies}
+    return OutcomeRecord.model_validate(fields)
 
 
-def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
+def by_hand(why3: Why3, prover: Prover, obligation: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
-    limits = limits_of(o, prover)
+    limits = limits_of(obligation, prover)
     limit_options = ("-s", str(limits.resources), "-t", str(limits.seconds))
-    return shlex.join(command(why3, prover, o.file, *limit_options, *goal_options(o)))
+    options = (*limit_options, *goal_options(obligation))
+    return shlex.join(command(why3, prover, obligation.file, *options))

@@ -53,12 +53,12 @@ class Prover:
 
     def within(self, limits: ProverLimits) -> tuple[str, ...]:
         """Program and options with the limits filled in."""
-        return tuple(
-            part.format(
-                resources=limits.resources, seconds=limits.seconds, megabytes=limits.megabytes
-            )
-            for part in self.command
-        )
+        values = {
+            "resources": limits.resources,
+            "seconds": limits.seconds,
+            "megabytes": limits.megabytes,
+        }
+        return tuple(part.format(**values) for part in self.command)
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,14 @@ def _find(name: str) -> Prover:
     if match is None:
         raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
     command = COMMANDS[match]
-    said = version_of((command[0], "--version"), INSTALL)
-    version = _VERSIONS[match].search(said)
+    program = command[0]
+    output = version_of((program, "--version"), INSTALL)
+    version = _VERSIONS[match].search(output)
     if version is None:
-        raise UserError(
-            f"{command[0]} does not print its version",
-            todo=f"its output: {said[:200]!r}; {INSTALL}",
-        )
-    program = Path(shutil.which(command[0]) or "")
-    return Prover(match, command, version[1], digest_of_file(program), _libraries(program))
+        todo = f"its output: {output[:200]!r}; {INSTALL}"
+        raise UserError(f"{program} does not print its version", todo=todo)
+    path = Path(shutil.which(program) or "")
+    return Prover(match, command, version[1], digest_of_file(path), _libraries(path))
 
 
 _LIBRARY = re.compile(r"=> (/\S+)")
@@ -131,17 +130,15 @@ def ask(
         folder: where the task's file is written and left.
         running: keeps the prover's process group while it runs.
     """
-    file = (
-        folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
-    )  # nobody else writes it
+    # With the thread in its name nobody else writes the file: one task may be asked with two limits.
+    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
-    asked = [*prover.within(limits), str(file)]
-    done = run_limited(
-        asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True
-    )
-    verdict = read_answer(done.text, digest, done.status, killed=done.killed)
-    words = _last(done.text, done.status)
-    return reply(prover, digest, verdict, words, done.cpu, limits.resources)
+    command = [*prover.within(limits), str(file)]
+    seconds = limits.seconds + GRACE
+    done = run_limited(command, seconds, running, environment=LARGE_PAGES, together=True)
+    verdict = read_verdict(done.text, digest, done.status, killed=done.killed)
+    last_words = _last(done.text, done.status)
+    return reply(prover, digest, verdict, last_words, done.cpu, limits.resources)
 
 
 def reply(
@@ -164,12 +161,19 @@ def reply(
     )
 
 
-def read_answer(output: str, digest: str, status: int, *, killed: bool) -> ProverVerdict:
+def read_verdict(
+    output: str,
+    digest: str,
+    status: int,
+    *,
+    killed: bool,
+) -> ProverVerdict:
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     # A prover can run out of time when it has answered: then its answer does not count either.
-    out_of_time = "timeout" in (*lines[1:2], *lines[2:][-1:])
-    if killed or out_of_time or any("interrupted by timeout" in line for line in lines):
+    says_timeout = "timeout" in (*lines[1:2], *lines[2:][-1:])
+    was_interrupted = any("interrupted by timeout" in line for line in lines)
+    if killed or says_timeout or was_interrupted:
         return "timeout"
     if status != 0 or len(lines) != 3:
         return "failed"
@@ -180,10 +184,11 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Prove
 
 
 def _last(output: str, status: int) -> str:
-    words = "\n".join(
-        line
-        for line in output.splitlines()
-        if not line.strip().strip('"').startswith(("task ", "end "))
-    )
-    words = words.strip()[-_WORDS:] or "(no output)"
-    return words if status == 0 else f"{words} [exit status {status}]"
+    """What a prover printed last, without the names of the task."""
+    kept = []
+    for line in output.splitlines():
+        is_name = line.strip().strip('"').startswith(("task ", "end "))
+        if not is_name:
+            kept.append(line)
+    text = "\n".join(kept).strip()[-_WORDS:] or "(no output)"
+    return text if status == 0 else f"{text} [exit status {status}]"

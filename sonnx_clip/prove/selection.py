@@ -29,33 +29,40 @@ def select(
     Raises:
         UserError: there are none, or an element of `only` matches nothing.
     """
-    wanted = {spec.element_type(t).id for t in types}
+    subjects = {spec.element_type(type_id).id for type_id in types}
     if family is not None:
-        wanted |= {e.id for e in spec.types_of(spec.family(family).id)}
-    named: set[str] = set()
+        subjects |= {etype.id for etype in spec.types_of(spec.family(family).id)}
+    ids: set[str] = set()
     for pattern in only:
         matching = {o.id for o in obligations if _matches(o, pattern)}
         if not matching:
-            ids: dict[str, None] = {}
-            for o in obligations:
-                ids |= dict.fromkeys((*o.shows, o.id))
-            todo = f"{rendered_list(spec).name} lists the statements by theory"
-            near = nearest(pattern, ids)
-            if near:
-                todo = f"did you mean {' or '.join(near)}?"
-            raise UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
-        named |= matching
-    chosen = tuple(
-        o
-        for o in obligations
-        if (not wanted or o.subject in wanted) and (not only or o.id in named)
-    )
+            raise _unknown_id(spec, obligations, pattern)
+        ids |= matching
+    chosen = list(obligations)
+    if subjects:
+        chosen = [o for o in chosen if o.subject in subjects]
+    if only:
+        chosen = [o for o in chosen if o.id in ids]
     if not chosen:
-        raise UserError(
-            "no obligation of this family or type matches --only",
-            todo="remove --family, --dtype or --only",
-        )
-    return chosen
+        message = "no obligation of this family or type matches --only"
+        raise UserError(message, todo="remove --family, --dtype or --only")
+    return tuple(chosen)
+
+
+def _unknown_id(
+    spec: Spec,
+    obligations: Sequence[Obligation],
+    pattern: str,
+) -> UserError:
+    """The error for a pattern that matches nothing, with the ids that it may mean."""
+    ids: dict[str, None] = {}
+    for obligation in obligations:
+        ids |= dict.fromkeys((*obligation.shows, obligation.id))
+    near = nearest(pattern, ids)
+    todo = f"{rendered_list(spec).name} lists the statements by theory"
+    if near:
+        todo = f"did you mean {' or '.join(near)}?"
+    return UserError(f"no obligation has or shows the id `{pattern}`", "--only", todo)
 
 
 def _matches(obligation: Obligation, pattern: str) -> bool:

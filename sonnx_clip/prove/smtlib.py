@@ -28,7 +28,7 @@ class SmtlibError(ValueError):
 
 
 @dataclass(frozen=True)
-class Command:
+class SmtlibCommand:
     """One command of a script.
 
     Args:
@@ -44,10 +44,10 @@ class Command:
     @cached_property
     def term(self) -> tuple[Term, ...]:
         """The command as nested tuples, its head included; read once."""
-        return read_term(self.text)
+        return read_smtlib_term(self.text)
 
 
-def commands(text: str) -> tuple[Command, ...]:
+def commands(text: str) -> tuple[SmtlibCommand, ...]:
     """The commands of a script, in order.
 
     Raises:
@@ -63,6 +63,7 @@ def commands(text: str) -> tuple[Command, ...]:
         filler = b" " if raw[start] == _SEMICOLON else b"_"
         plain[start:end] = filler * (end - start)
 
+    # A command begins where the depth of parentheses becomes 1, and ends where it is 0 again.
     signs = np.frombuffer(bytes(plain), dtype=np.uint8)
     places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
     steps = np.where(signs[places] == _OPEN, 1, -1)
@@ -79,16 +80,17 @@ def _commands(
     plain: bytes,
     starts: list[int],
     ends: list[int],
-) -> Iterator[Command]:
+) -> Iterator[SmtlibCommand]:
     before = 0
     for start, end in zip(starts, ends, strict=True):
         _require_nothing(plain[before:start])
         head = ""
-        words = plain[start + 1 : start + 80].split(None, 1)
-        if words:
-            head = re.split(rb"[()]", words[0], maxsplit=1)[0].decode()
+        # No head is longer, and a command may have megabytes.
+        first_words = plain[start + 1 : start + 80].split(None, 1)
+        if first_words:
+            head = re.split(rb"[()]", first_words[0], maxsplit=1)[0].decode()
         name = _name(raw[before:start].decode())
-        yield Command(head, raw[start:end].decode(), name)
+        yield SmtlibCommand(head, raw[start:end].decode(), name)
         before = end
     _require_nothing(plain[before:])
 
@@ -112,7 +114,7 @@ def _name(between: str) -> str:
     return ""
 
 
-def read_term(text: str) -> tuple[Term, ...]:
+def read_smtlib_term(text: str) -> tuple[Term, ...]:
     """The one parenthesised term in a text, comments left out.
 
     Raises:
@@ -136,8 +138,8 @@ def read_term(text: str) -> tuple[Term, ...]:
     return stack[0][0]
 
 
-def written(term: Term) -> str:
+def smtlib_text(term: Term) -> str:
     """A term as one line of SMT-LIB."""
     if isinstance(term, str):
         return term
-    return f"({' '.join(map(written, term))})"
+    return f"({' '.join(map(smtlib_text, term))})"

@@ -25,7 +25,7 @@ from sonnx_clip.whyml.hand_written import directives, theory_texts
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 # Why3 replaces names by their definitions: goals on elements become free of quantifiers, which both provers
 # decide. Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
@@ -102,6 +102,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
+    # Hand-written theories are used by all files, so that a change of one makes every task new.
     by_hand = [text for path, text in texts.items() if path.startswith("why3/")]
     shaping = [version, *INLINE, *_library(Path(data)), *drivers.values(), *by_hand]
     return Why3(
@@ -129,7 +130,7 @@ def _lemmas(texts: Iterable[str]) -> frozenset[str]:
 
 def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
     """Write drivers and configuration into a folder."""
-    versions = {p.name: p.version for p in find_provers()}
+    versions = {prover.name: prover.version for prover in find_provers()}
     try:
         (folder / "drivers").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -148,21 +149,24 @@ def _library(data: Path) -> list[str]:
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
     """The digests of Why3's own drivers that ours import, directly or not, and of the one that prints C."""
-    left: list[Path] = []
+    unread = [data / path for path in _C_DRIVERS if (data / path).is_file()]
     for text in ours:
-        left += [path for path in _imported(text) if path.is_relative_to(data)]
-    left += [path for path in _C_DRIVERS if (data / path).is_file()]
+        # Our drivers name Why3's by their full path, and ours beside them.
+        unread += [path for path in _imported(text) if path.is_relative_to(data)]
     digests: dict[str, str] = {}
-    while left:
-        path = data / left.pop()
+    while unread:
+        path = unread.pop()
         name = path.relative_to(data).as_posix()
-        if name not in digests:
-            digests[name] = digest_of_file(path)
-            text = path.read_text(encoding="utf-8", errors="replace")
-            left += [path.parent / imported for imported in _imported(text)]
+        if name in digests:
+            continue  # several import the same one
+        digests[name] = digest_of_file(path)
+        text = path.read_text(encoding="utf-8", errors="replace")
+        unread += [path.parent / imported for imported in _imported(text)]
     return dict(sorted(digests.items()))
 
 
-def _imported(text: str) -> list[Path]:
+def _imported(text: str) -> Iterator[Path]:
     """The drivers that a driver imports."""
-    return [Path(d.text) for d in directives(text) if d.word == "import" and d.text]
+    for directive in directives(text):
+        if directive.word == "import" and directive.text:
+            yield Path(directive.text)

@@ -60,47 +60,56 @@ def _stated(theory: str) -> Iterator[tuple[str, str]]:
     """The statements of a theory by ``Module.name``."""
     for module, group in groupby(declarations(theory), key=lambda d: d.module):
         of_module = list(group)
+        # What is imported decides what the names in the statements mean.
         imports = " ".join(d.text for d in of_module if d.form.startswith(_IMPORTS))
         if imports:
             yield f"{module}.{IMPORTS}", imports
-        for d in of_module:
-            if _states(d):
-                yield f"{module}.{d.name}", d.text
+        for declaration in of_module:
+            if _states(declaration):
+                yield f"{module}.{declaration.name}", declaration.text
 
 
-def _states(d: WhymlDeclaration) -> bool:
-    if d.form.startswith((*_IMPORTS, "val")):
+def _states(declaration: WhymlDeclaration) -> bool:
+    """Whether a declaration states something that is proved or used in proofs, and is listed nowhere else."""
+    form = declaration.form
+    if form.startswith((*_IMPORTS, "val")):
         return False
-    if d.form == "goal" and d.name.startswith("smoke_"):
+    if form == "goal" and declaration.name.startswith("smoke_"):
         return False
     # What is declared without a definition is in why3/trusted.txt.
-    return d.form not in _DEFINED or "=" in d.text.split()
+    return form not in _DEFINED or "=" in declaration.text.split()
 
 
 def pinned() -> dict[str, tuple[str, str]]:
     """The list: digest and sentence of each statement, by its name."""
     kept: dict[str, tuple[str, str]] = {}
     for line in _lines(repo_file(STATEMENTS)):
-        name, digest, *words = line.split(maxsplit=2)
-        kept[name] = (digest, words[0] if words else "")
+        name, digest, *sentence = line.split(maxsplit=2)
+        kept[name] = (digest, "".join(sentence))
     return kept
 
 
 def unpinned() -> list[str]:
     """A line for each statement that differs from the list, is new, is missing, or has no sentence."""
-    now, kept = statements(), pinned()
-    digests = {name: digest for name, (digest, _) in kept.items()}
-    sentences = {name: sentence for name, (_, sentence) in kept.items()}
-    unexplained = [
-        f"? {name}: it has no sentence that explains it"
-        for name, text in now.items()
-        if digests.get(name) == _digest(text) and not sentences[name]
-    ]
-    return _differences(now, digests, sentences) + unexplained
+    now = statements()
+    digests: dict[str, str] = {}
+    sentences: dict[str, str] = {}
+    for name, (digest, sentence) in pinned().items():
+        digests[name] = digest
+        sentences[name] = sentence
+    lines = _differences(now, digests, sentences)
+    for name, text in now.items():
+        # One that differs is named already.
+        is_pinned = digests.get(name) == _digest(text)
+        if is_pinned and not sentences[name]:
+            lines.append(f"? {name}: it has no sentence that explains it")
+    return lines
 
 
 def _differences(
-    now: Mapping[str, str], kept: Mapping[str, str], sentences: Mapping[str, str]
+    now: Mapping[str, str],
+    kept: Mapping[str, str],
+    sentences: Mapping[str, str],
 ) -> list[str]:
     """A line for each statement that is not as a list has it.
 
@@ -147,9 +156,8 @@ def rendered_list(spec: Spec) -> Path:
 
 def rendered_statements(files: Mapping[str, str]) -> dict[str, str]:
     """The statements of rendered theories (their text by path) by ``file.Module.name``, as `statements`."""
-    return _stated_in(
-        (PurePath(path), text) for path, text in files.items() if path.endswith(".mlw")
-    )
+    theories = ((PurePath(path), text) for path, text in files.items() if path.endswith(".mlw"))
+    return _stated_in(theories)
 
 
 def pinned_digests(path: Path) -> dict[str, str]:
@@ -176,7 +184,8 @@ def rendered_differences(spec: Spec, files: Mapping[str, str]) -> list[str]:
     A specification outside spec/ may lack a list.
     """
     path = rendered_list(spec)
-    if not path.is_file() and spec.path.resolve().parent != repo_file("spec").resolve():
+    is_ours = spec.path.resolve().parent == repo_file("spec").resolve()
+    if not is_ours and not path.is_file():
         return []
     return _differences(rendered_statements(files), pinned_digests(path), {})
 
@@ -190,16 +199,19 @@ def write_proposed_list(spec: Spec, files: Mapping[str, str], build: Path) -> Pa
 
 def _list_text(spec: Spec, stated: Mapping[str, str]) -> str:
     """The list of statements, those of the same words in one line."""
+    # Most are stated for each element type in the same words: so a person reads each of them once.
     theories_of: dict[tuple[str, str], list[str]] = defaultdict(list)
     for full_name, text in stated.items():
         theory, _, name = full_name.partition(".")
-        theories_of[name, _digest(text)].append(theory)
+        digest = _digest(text)
+        theories_of[name, digest].append(theory)
+
+    about = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
     lines = []
     for (name, digest), theories in theories_of.items():
         groups = " ".join(_grouped(theories))
-        lines.append(f"{digest} {name} {groups}")
-    about = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
-    return about + "\n".join(lines) + "\n"
+        lines.append(f"{digest} {name} {groups}\n")
+    return about + "".join(lines)
 
 
 def _grouped(theories: Iterable[str]) -> Iterator[str]:
@@ -212,7 +224,8 @@ def _grouped(theories: Iterable[str]) -> Iterator[str]:
         if len(types) == 1:
             yield f"{prefix}{types[0]}"
         else:
-            yield f"{prefix}{{{','.join(types)}}}"
+            listed = ",".join(types)
+            yield f"{prefix}{{{listed}}}"
 
 
 # --- Both ---
@@ -224,5 +237,7 @@ def _digest(text: str) -> str:
 
 def _lines(path: Path) -> list[str]:
     """The lines of a list that are neither empty nor comments; none where there is no such file."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line.strip() and not line.startswith("#")]

@@ -85,6 +85,7 @@ def print_tasks(
         files: the theory files, as paths in the repository; no two have one name.
         running: what can stop Why3 from another thread.
     """
+    # Why3 names its output after the stems, by which the files are told apart.
     file_of = {Path(file).stem: file for file in files}
     stems = tuple(file_of)
     assert len(stems) == len(files), files
@@ -109,7 +110,11 @@ def print_tasks(
 
 
 def _printed(
-    inlined: Texts, whole: Texts, complaint: str, lemmas: frozenset[str], prover: Prover
+    inlined: Texts,
+    whole: Texts,
+    complaint: str,
+    lemmas: frozenset[str],
+    prover: Prover,
 ) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     # A smoke goal is asked in its whole task, which `account` reads as the context of the others.
@@ -119,6 +124,7 @@ def _printed(
         accounted = account(texts, whole, lemmas, prover.name)
     for goal, text in whole.items():
         if _is_smoke(goal[1]):
+            # Without symbols that nothing uses; whole where it could not be read, and is refused.
             texts[goal] = accounted.smoke.get(goal, text)
     tasks = {}
     for goal, text in texts.items():
@@ -133,11 +139,12 @@ def _is_smoke(goal: str) -> bool:
 
 def _whole(goals: Iterable[Goal]) -> list[str]:
     """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
-    smoke = {goal for goal in goals if _is_smoke(goal[1])}
+    smoke_goals = {goal for goal in goals if _is_smoke(goal[1])}
     options: list[str] = []
-    for theory, goal in sorted(smoke):
+    for theory, goal in sorted(smoke_goals):
         options += ["-T", theory, "-G", goal]
-    without_smoke = {theory for theory, _ in goals} - {theory for theory, _ in smoke}
+    with_smoke = {theory for theory, _ in smoke_goals}
+    without_smoke = {theory for theory, _ in goals} - with_smoke
     for theory in sorted(without_smoke):
         options += ["-T", theory]
     return options
@@ -181,9 +188,11 @@ def _errors(stderr: str) -> str:
 
 def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
     """File, theory and goal, and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
+    # The longest, because the stem of one file may begin that of another.
     stem = max((stem for stem in stems if path.name.startswith(f"{stem}-")), key=len)
     theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
-    goal = re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal)
+    # Only at the end, where Why3 puts it, since a name of ours may hold these letters.
+    goal = re.sub(r"(qtrefn)?qtvc$", lambda match: match[0].replace("qt", "'"), goal)
     return stem, (theory, goal), path.read_text(encoding="utf-8")
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.backends.drivers import COMMANDS, driver, driver_file, why3_configuration
 from sonnx_clip.backends.templating import template_text
-from sonnx_clip.prove.assumptions import CALLED, Found, read_theories
+from sonnx_clip.prove.assumptions import CALLED, TheoryItem, read_theories
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.prove.snapshot import INLINE
 from sonnx_clip.root.files import digest_of
@@ -70,7 +70,8 @@ _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeB
 
 
 def trusted(
-    obligations: Iterable[Obligation], texts: Mapping[str, str] | None = None
+    obligations: Iterable[Obligation],
+    texts: Mapping[str, str] | None = None,
 ) -> tuple[TrustedItem, ...]:
     """All assumptions of the theories and the driver.
 
@@ -94,7 +95,12 @@ def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[Trust
         said: kind, name and statement of each.
         axioms: what is taken for granted besides: the axioms of this project are among it.
     """
-    ours = {t.name.rpartition(".")[2]: t for t in axioms if t.kind == "axiom"}
+    # Provers get an axiom under its own name, without file and module.
+    ours: dict[str, TrustedItem] = {}
+    for item in axioms:
+        if item.kind == "axiom":
+            _, _, own_name = item.name.rpartition(".")
+            ours[own_name] = item
     items: list[TrustedItem] = []
     for kind, name, statement in sorted(said):
         discharged_by: tuple[str, ...] = ()
@@ -117,30 +123,38 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     versions of Why3 differ in it.
     """
     items = tuple(taken)
-    golden = repo_file(GOLDEN)
-    lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
-    kept = Counter(line for line in lines if line.strip() and not line.startswith("#"))
+    kept = _golden_lines()
+    # Counted, because two assumptions may be written alike.
     now = Counter(item.line for item in items)
-
     added = list((now - kept).elements())
-    refused = [item.line for item in items if item.kind == "refused" and item.line not in added]
+    refused = [item.line for item in items if item.kind == "refused"]
+    added += [line for line in refused if line not in added]
     removed = (kept - now).elements()
     missed = [line for line in removed if not line.startswith(("assertion ", "setting "))]
-    differences = [f"+ {line}" for line in (*added, *refused)]
-    differences += [f"- {line}" for line in missed]
-    return differences
+    return [*(f"+ {line}" for line in added), *(f"- {line}" for line in missed)]
+
+
+def _golden_lines() -> Counter[str]:
+    """The lines of the golden list, without comments."""
+    golden = repo_file(GOLDEN)
+    if not golden.is_file():
+        return Counter()
+    lines = golden.read_text(encoding="utf-8").splitlines()
+    return Counter(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 def _of_theories(
-    obligations: tuple[Obligation, ...], texts: Mapping[str, str]
+    obligations: tuple[Obligation, ...],
+    texts: Mapping[str, str],
 ) -> Iterator[TrustedItem]:
     instances = [o for o in obligations if o.kind == "instance"]
     ours = {Path(where).stem for where in texts if where.startswith("why3/")}
     library: dict[str, str] = {}
     for where, text in texts.items():
         undefined: dict[str, list[str]] = {}
+        stem = Path(where).stem
         for assumption in read_theories(text):
-            module = f"{Path(where).stem}.{assumption.module}"
+            module = f"{stem}.{assumption.module}"
             if assumption.kind == "library":
                 package, dot, _ = assumption.name.partition(".")
                 if dot and package not in ours:
@@ -154,56 +168,60 @@ def _of_theories(
             else:
                 yield from _taken(assumption, module, where, instances)
         for module, symbols in undefined.items():
-            said = f"no definition of {', '.join(symbols)}"
-            yield TrustedItem("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
+            statement = f"no definition of {', '.join(symbols)}"
+            yield TrustedItem("symbol", f"abstract {module}", where, statement, _ABSTRACT)
+    # Each module of the library once, at the first theory that uses it.
     for name, where in sorted(library.items()):
-        yield TrustedItem(
-            "symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ()
-        )
+        statement = "a theory of Why3's own library"
+        yield TrustedItem("symbol", f"library {name}", where, statement, _LIBRARY)
 
 
 def _taken(
-    assumption: Found, module: str, where: str, instances: list[Obligation]
+    assumption: TheoryItem,
+    module: str,
+    where: str,
+    instances: list[Obligation],
 ) -> Iterator[TrustedItem]:
     """The assumption at one place of a theory, if any."""
-    name, statement = f"{module}.{assumption.name}", assumption.text
+    name = f"{module}.{assumption.name}"
+    statement = assumption.text
     if assumption.kind == "axiom":
         shown = tuple(o.id for o in instances if o.goal == assumption.name)
         yield TrustedItem("axiom", name, where, statement, assumption.comment, shown)
     elif assumption.kind == "clone":
-        yield TrustedItem(
-            "assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances)
-        )
+        shown = tuple(o.id for o in instances)
+        yield TrustedItem("assumption", module, where, statement, _GENERIC, shown)
     elif assumption.kind == "val":
-        yield TrustedItem("symbol", name, where, statement, assumption.comment or _C, ())
+        yield TrustedItem("symbol", name, where, statement, assumption.comment or _C)
     elif assumption.kind == "meta":
-        yield TrustedItem("symbol", module, where, statement, _READ_AS, ())
+        yield TrustedItem("symbol", module, where, statement, _READ_AS)
     elif assumption.kind in ("type", "unasked", "attribute"):
-        yield TrustedItem("assumption", module, where, statement, "", ())
+        yield TrustedItem("assumption", module, where, statement, "")
 
 
 def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
+    """The drivers of this project: each as a whole, and what it says of each symbol."""
     ids = {o.id for o in obligations}
     types = {o.subject.lower(): o.subject for o in obligations}
     yield from _of_tools()
-    texts = {
-        f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()
-    }
+    texts: dict[str, str] = {}
+    for path in repo_file(DRIVERS).iterdir():
+        texts[f"{DRIVERS}/{path.name}"] = path.read_text(encoding="utf-8")
     for where, text in sorted(texts.items()):
         name = Path(where).name
         digest = f"sha256 {digest_of(text)}"
-        yield TrustedItem(
-            "symbol", where, where, digest, "the file as a whole, read by a person", ()
-        )
+        yield TrustedItem("symbol", where, where, digest, "the file as a whole, read by a person")
         for directive in directives(tokens(text).plain):
             meaning = directive.text or ""
             if directive.word == "prelude":
-                yield TrustedItem("symbol", f"{name}.prelude", where, meaning, _LOGIC, ())
+                yield TrustedItem("symbol", f"{name}.prelude", where, meaning, _LOGIC)
             symbol = directive.symbol
             if symbol is None:
                 continue
             module = directive.module
-            etype = types.get(module.rpartition(".")[2].lower(), "")
+            # Modules are named after types, with a capital letter.
+            _, _, type_name = module.rpartition(".")
+            etype = types.get(type_name.lower(), "")
             encoding = f"{etype}.encoding_{symbol.removeprefix('ieee_')}"
             shown = (encoding,) if encoding in ids else ()
             if name.endswith(".drv"):
@@ -217,42 +235,58 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
 
 def _of_tools() -> Iterator[TrustedItem]:
     """How Why3 and the provers are run: commands, transformations, drivers and configuration."""
-    for name in COMMANDS:
-        yield TrustedItem("symbol", f"{name} command", _TOOLS, " ".join(COMMANDS[name]), _RUN, ())
-        said = " ".join(driver(name, "DATA").split())
-        yield TrustedItem("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
-    configured = " ".join(why3_configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
-    yield TrustedItem("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
-    yield TrustedItem(
-        "symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ()
-    )
-    yield TrustedItem("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
+    # Words in place of folders and versions, so that the list is the same on every machine.
+    for name, command in COMMANDS.items():
+        yield TrustedItem("symbol", f"{name} command", _TOOLS, " ".join(command), _RUN)
+        driver_text = _one_line(driver(name, "DATA"))
+        yield TrustedItem("symbol", driver_file(name), _TOOLS, driver_text, _DRIVER)
+    versions = dict.fromkeys(COMMANDS, "VERSION")
+    configured = _one_line(why3_configuration("DRIVERS", versions))
+    yield TrustedItem("symbol", "why3.conf", _TOOLS, configured, _RUN)
+    extract = " ".join(EXTRACT)
+    yield TrustedItem("symbol", "why3 extract command", _EXTRACTION, extract, _EXTRACTED)
+    transformations = " ".join(INLINE)
+    yield TrustedItem("symbol", "why3 transformations", _TASKS, transformations, _INLINED)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _of_c() -> Iterator[TrustedItem]:
     """What C the kernels are printed in, and their contracts: one entry for what element types share."""
-    types: dict[tuple[str, str, str], list[str]] = {}
+    types_by_line: dict[_SharedLine, list[str]] = {}
     for path in sorted(repo_file(C_DRIVERS).glob("*.drv")):
         for name, text in _driver_lines(path):
-            types.setdefault((name, text, _PRINTED), []).append(path.stem)
+            line = _SharedLine(name, text, C_DRIVERS, _PRINTED)
+            types_by_line.setdefault(line, []).append(path.stem)
     for path in sorted(repo_file("generated/why3").glob("c_*.mlw")):
         etype = path.stem.removeprefix("c_")
         for program in read_theories(path.read_text(encoding="utf-8")):
             if program.kind == "program":
-                key = (f"c_*.{program.module}.{CALLED}*", program.text, _CONTRACT)
-                types.setdefault(key, []).append(etype)
+                name = f"c_*.{program.module}.{CALLED}*"
+                line = _SharedLine(name, program.text, "generated/why3", _CONTRACT)
+                types_by_line.setdefault(line, []).append(etype)
     yield from _beside_c()
-    for (name, text, reason), ids in types.items():
-        where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
-        statement = f"{text} [{', '.join(ids)}]"
-        yield TrustedItem("symbol", name, where, statement, reason, ())
+    for line, ids in types_by_line.items():
+        statement = f"{line.text} [{', '.join(ids)}]"
+        yield TrustedItem("symbol", line.name, line.where, statement, line.reason)
+
+
+class _SharedLine(NamedTuple):
+    """What several element types say in the same words."""
+
+    name: str
+    text: str
+    where: str
+    reason: str
 
 
 def _beside_c() -> Iterator[TrustedItem]:
     """What the compiler reads beside the extracted C."""
     digest = f"sha256 {digest_of(template_text(HEADER_TEMPLATE))}"
-    yield TrustedItem("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE, ())
-    yield TrustedItem("symbol", "c_*.before", "generated/c", " ".join(PRECISE.split()), _BESIDE, ())
+    yield TrustedItem("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE)
+    yield TrustedItem("symbol", "c_*.before", "generated/c", _one_line(PRECISE), _BESIDE)
 
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -268,12 +302,12 @@ def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
 
 def _of_numpy() -> Iterator[TrustedItem]:
     """What the operations of NumPy mean: one entry an operation."""
+    stem = Path(NUMPY).stem
     for meaning in table().values():
         yield TrustedItem(
             "assumption",
-            f"{Path(NUMPY).stem}.{meaning.module}.{meaning.name}",
-            NUMPY,
-            f"{meaning.head} = {meaning.text}",
-            f"{meaning.about}; compared with the installed NumPy",
-            (),
+            name=f"{stem}.{meaning.module}.{meaning.name}",
+            where=NUMPY,
+            statement=f"{meaning.head} = {meaning.text}",
+            justification=f"{meaning.about}; compared with the installed NumPy",
         )

@@ -31,7 +31,7 @@ _SECTION_OF = {"classes": "cases", _CONDITIONS: "classes"}
 """The section of the specification that has an entry of the summary, if it has another name."""
 
 
-def summary(spec: Spec) -> dict[Place, str]:
+def meaning_summary(spec: Spec) -> dict[Place, str]:
     """What a specification claims of each family, and what its words and names stand for."""
     return {**_claims(spec), **_meanings(spec), **_names(spec)}
 
@@ -40,21 +40,23 @@ def _claims(spec: Spec) -> dict[Place, str]:
     """What is claimed of each family, the classes, and the conditions of the latitude."""
     claims: dict[Place, str] = {}
     for section, _, entry in entries_with(spec, "repaired"):
+        id_ = entry.id
         claim = entry.claim if section == "properties" else entry.holds
-        claims[section, entry.id, "claim"] = unparse(claim)
-        claims[section, entry.id, "proved for"] = ", ".join(entry.holds_for)
-        for name, condition in entry.repaired.items():
+        claims[section, id_, "claim"] = unparse(claim)
+        claims[section, id_, "proved for"] = ", ".join(entry.holds_for)
+        for family, condition in entry.repaired.items():
             where = unparse(condition)
-            claims[section, entry.id, name] = f"refuted; holds where, and only where, {where}"
+            claims[section, id_, family] = f"refuted; holds where, and only where, {where}"
     for case in spec.cases:
         for family in spec.families:
-            ids = [c.id for c in spec.classes_of(family.id, case.id)]
+            ids = [value_class.id for value_class in spec.classes_of(family.id, case.id)]
             claims["classes", case.id, family.id] = ", ".join(ids)
     for latitude in spec.latitude:
+        id_ = latitude.id
+        claims["latitude", id_, "where"] = unparse(latitude.when)
+        claims["latitude", id_, "accepts"] = unparse(latitude.accepts)
         in_strict = "accepted" if latitude.always else "refused"
-        claims["latitude", latitude.id, "where"] = unparse(latitude.when)
-        claims["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
-        claims["latitude", latitude.id, "with --policy strict"] = in_strict
+        claims["latitude", id_, "with --policy strict"] = in_strict
     return claims
 
 
@@ -103,48 +105,63 @@ def weakened(spec: Spec) -> Iterator[UserError]:
     if not expected.exists() and not has_written_theory(spec):
         return
     document, _ = read_document(expected)
-    now = summary(spec)
-    kept: dict[Place, str] = {}
-    for section, entries in document.data.items():
-        for id_, texts in entries.items():
-            for key, text in texts.items():
-                kept[section, id_, key] = str(text)
-
+    now = meaning_summary(spec)
+    kept = _texts_by_place(document)
     places = dict.fromkeys((*kept, *now))
     differing = [place for place in places if kept.get(place) != now.get(place)]
     if not differing:
         return
+
+    # The YAML is read again for its lines, which only messages need.
     yaml, _ = read_document(spec.path)
-    known = {(section, id_) for section, id_, _ in kept}
+    known_entries = {(section, id_) for section, id_, _ in kept}
     new: dict[tuple[str, str], list[str]] = {}
     for place in differing:
         section, id_, key = place
-        if (section, id_) not in known:
+        if (section, id_) not in known_entries:
             new.setdefault((section, id_), []).append(key)
             continue
+        line = _line(spec, yaml, section, id_)
         stated = _quoted(now.get(place))
         due = _quoted(kept.get(place))
         yield UserError(
-            f"{yaml.name}:{_line(spec, yaml, section, id_)} (`{id_}`) is now {stated}; expected: {due}",
+            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {due}",
             f"{document.name}:{document.position(place).line} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
 
+    # A new entry is one error, with all lines that the summary lacks, ready to be pasted.
     for (section, id_), keys in new.items():
+        line = _line(spec, yaml, section, id_)
         lines = [f"{section}:", f"  {id_}:"]
         lines += [f"    {key}: {_scalar(now[section, id_, key])}" for key in keys]
         yield UserError(
             f"`{id_}` is new, and {document.name} does not have it",
-            f"{yaml.name}:{_line(spec, yaml, section, id_)}",
+            f"{yaml.name}:{line}",
             f"if this is what it should say, add to {document.name}:\n" + "\n".join(lines),
         )
+
+
+def _texts_by_place(document: Document) -> dict[Place, str]:
+    """The texts of a summary that was read from a file."""
+    texts: dict[Place, str] = {}
+    for section, entries in document.data.items():
+        for id_, keys in entries.items():
+            for key, text in keys.items():
+                texts[section, id_, key] = str(text)
+    return texts
 
 
 def _quoted(text: str | None) -> str:
     return "nothing" if text is None else f"`{text}`"
 
 
-def _line(spec: Spec, yaml: Document, section_of_summary: str, id_: str) -> int:
+def _line(
+    spec: Spec,
+    yaml: Document,
+    section_of_summary: str,
+    id_: str,
+) -> int:
     """The line of the specification in which an entry of the summary begins, or else its section."""
     section = _SECTION_OF.get(section_of_summary, section_of_summary)
     for index, entry in enumerate(getattr(spec, section, ())):

@@ -50,12 +50,16 @@ def bounds_in_use(spec: Spec, etype: ElementType) -> tuple[TypedBounds, ...]:
     """The bounds in use that an element type holds, in the order of the YAML, each pair once."""
     by_sides: dict[tuple[int | None, ...], TypedBounds] = {}
     for bounds in spec.bounds_in_use:
-        if all(text == ABSENT or holds(text, etype) for text in bounds.texts):
-            sides = tuple(
-                None if text == ABSENT else int(encode(text, etype)) for text in bounds.texts
-            )
-            by_sides.setdefault(sides, TypedBounds(sides, bounds.reason))
+        if not all(text == ABSENT or holds(text, etype) for text in bounds.texts):
+            continue
+        sides = tuple(_side(text, etype) for text in bounds.texts)
+        # Two texts may be one number of the type; the reason of the first stays.
+        by_sides.setdefault(sides, TypedBounds(sides, bounds.reason))
     return tuple(by_sides.values())
+
+
+def _side(text: str, etype: ElementType) -> int | None:
+    return None if text == ABSENT else int(encode(text, etype))
 
 
 def holds(text: str, etype: ElementType) -> bool:
@@ -65,12 +69,15 @@ def holds(text: str, etype: ElementType) -> bool:
     except UserError:
         return False
     if isinstance(held, str):
-        return True
+        return True  # an infinity or NaN
     try:
         exact = Fraction(text)
     except ValueError:  # a constant, a hex float or a bit pattern, which the type holds as it is
         return True
-    return held == exact if exact.denominator == 1 else held != 0
+    # A whole number that was rounded is another bound; 0.1 is meant as what the type makes of it.
+    if exact.denominator == 1:
+        return held == exact
+    return held != 0
 
 
 def values_at(bounds: Iterable[int], etype: ElementType) -> tuple[int, ...]:
@@ -83,7 +90,8 @@ def values_at(bounds: Iterable[int], etype: ElementType) -> tuple[int, ...]:
     close: list[int] = []
     for bound in bounds:
         steps += _one_away(bound, etype)
-        close += (bound, *neighbours(bound, etype))
+        close.append(bound)
+        close += neighbours(bound, etype)
     return tuple(dict.fromkeys([*steps, *close, *_between(bounds, etype)]))
 
 
@@ -101,9 +109,10 @@ def neighbours(value: int, etype: ElementType) -> Iterator[int]:
         return
     if not isinstance(etype.bits, FloatBits):
         low, high = integer_range(etype)
+        modulus = high - low + 1
         for other in (int(number) - 1, int(number) + 1):
             if low <= other <= high:
-                yield other % (high - low + 1)
+                yield other % modulus  # the bits of a negative number in two's complement
         return
     # The key of a float orders all numbers: the magnitude with its sign, 0 for both zeros.
     key = int(comparison_key(value, etype))
@@ -133,6 +142,7 @@ def _between(bounds: list[int], etype: ElementType) -> Iterator[int]:
     if len(finite) < 2:
         return
     mean = sum(finite) / len(finite)
-    text = str(int(mean)) if int(mean) not in finite else repr(float(mean))
+    whole = int(mean)
+    text = str(whole) if whole not in finite else repr(float(mean))
     if holds(text, etype):
         yield int(encode(text, etype))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip.language.parse import RESERVED, LanguageError, parse
 from sonnx_clip.language.scope import (
@@ -28,19 +28,29 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 _SECOND = "second"  # stands for X2, say: another entry of the first tensor
-_ON_ELEMENTS: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], bool], ...] = (
-    ("properties", ("claim",), "a property", ("Y", _SECOND), True),
-    ("properties", ("repaired",), "the condition of a repaired property", (_SECOND,), False),
-    ("latitude", ("when",), "a latitude", ("Y",), False),
-    ("latitude", ("accepts",), "what a latitude accepts", ("Y", "A"), False),
-    ("readings", ("returns",), "a reading", ("Y",), True),
-    ("readings", ("agrees",), "where a reading agrees", ("Y",), False),
-    ("readings", ("agrees_bitwise",), "where a reading agrees", ("Y",), False),
-    ("dialects", ("widens",), "where a dialect differs", ("Y",), False),
-    ("dialects", ("equivalence", "where"), "where a dialect differs", ("Y",), False),
+
+
+class _OnElements(NamedTuple):
+    """Conditions on elements: one for an entry, or one for each family."""
+
+    section: str
+    keys: tuple[str, ...]
+    title: str  # what messages call them
+    variables: tuple[str, ...]  # beside the operands
+    result: bool = False  # whether they may call the operator
+
+
+_ON_ELEMENTS = (
+    _OnElements("properties", ("claim",), "a property", ("Y", _SECOND), result=True),
+    _OnElements("properties", ("repaired",), "the condition of a repaired property", (_SECOND,)),
+    _OnElements("latitude", ("when",), "a latitude", ("Y",)),
+    _OnElements("latitude", ("accepts",), "what a latitude accepts", ("Y", "A")),
+    _OnElements("readings", ("returns",), "a reading", ("Y",), result=True),
+    _OnElements("readings", ("agrees",), "where a reading agrees", ("Y",)),
+    _OnElements("readings", ("agrees_bitwise",), "where a reading agrees", ("Y",)),
+    _OnElements("dialects", ("widens",), "where a dialect differs", ("Y",)),
+    _OnElements("dialects", ("equivalence", "where"), "where a dialect differs", ("Y",)),
 )
-"""Conditions on elements, one or one for each family: section, key, what messages call it, variables beside
-the operands, and whether it may call the operator."""
 
 
 class ConditionParser:
@@ -70,19 +80,20 @@ class ConditionParser:
 
     def _on_elements(self) -> None:
         """The conditions of the table above."""
-        for section, keys, name, variables, result in _ON_ELEMENTS:
-            more = [self.signature.second if id_ == _SECOND else id_ for id_ in variables]
-            for index, entry in enumerate(getattr(self.spec, section)):
+        for kind in _ON_ELEMENTS:
+            variables = [self.signature.second if id_ == _SECOND else id_ for id_ in kind.variables]
+            for index, entry in enumerate(getattr(self.spec, kind.section)):
                 families = getattr(entry, "families", self.every)
-                scope = self._scope(name, families, more, result=result)
+                scope = self._scope(kind.title, families, variables, result=kind.result)
+                way: tuple[str | int, ...] = (kind.section, index, *kind.keys)
                 conditions = entry
-                for key in keys:
+                for key in kind.keys:
                     conditions = getattr(conditions, key, None)
                 if isinstance(conditions, dict):
                     for family in conditions:
-                        self._parse((section, index, *keys, family), _in_family(scope, family))
+                        self._parse((*way, family), _in_family(scope, family))
                 elif conditions is not None:
-                    self._parse((section, index, *keys), scope)
+                    self._parse(way, scope)
 
     def _causes(self) -> None:
         """What mechanisms return, and the conditions on bounds."""
@@ -114,17 +125,18 @@ class ConditionParser:
         for index, definition in enumerate(self.spec.definitions):
             families = frozenset[str](definition.families or self.every)
             scope = self._scope("a definition", families)
-            if definition.parameters:
-                self._check_parameters(index, definition.parameters)
-                general = dict.fromkeys(definition.parameters, Kind.ELEMENT)
+            parameters = definition.parameters
+            if parameters:
+                # What it means depends on its arguments alone, wherever it is used.
+                self._check_parameters(index, parameters)
                 scope = replace(
                     scope,
                     name="a definition with parameters",
-                    variables=general,
+                    variables=dict.fromkeys(parameters, Kind.ELEMENT),
                     uses=self._general(),
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
-            usable = Usable(len(definition.parameters), kind_of(tree), families)
+            usable = Usable(len(parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
 
         for index, klass in enumerate(self.spec.classes):
@@ -172,21 +184,24 @@ class ConditionParser:
         """The scope on elements or tensors, with dialects, readings, and properties or constraints."""
         name = "the claim of a finding"
         families = frozenset[str](etype.family for etype in types)
+        uses: dict[str, Usable] = {}
         stated = self.spec.constraints if part.tensors else self.spec.properties
-        ids = [entry.id for entry in stated if families <= set(entry.families)]
-        uses = {id_: Usable(0, Kind.BOOL, families) for id_ in ids}
+        for entry in stated:
+            if families.issubset(entry.families):
+                uses[entry.id] = Usable(0, Kind.BOOL, families)
         if part.tensors:
             return tensor_scope(name, {**self._general(), **uses}, families, self.signature)
 
+        # A theorem has one statement for all of its types, so each dialect in it takes all of them.
         type_ids = {etype.id for etype in types}
-        taking: set[str | None] = {None}  # the readings of no dialect
+        usable_dialects: set[str | None] = {None}  # the readings of no dialect
         converted: set[str] = set()
         for dialect in self.spec.dialects:
             if type_ids.issubset(dialect.element_types):
-                taking.add(dialect.id)
-            converted.update(id_ for id_ in dialect.element_types if dialect.converts_to(id_))
+                usable_dialects.add(dialect.id)
+            converted.update(filter(dialect.converts_to, dialect.element_types))
         for predicate, allowed in allowed_answers(self.spec).items():
-            if allowed.dialect in taking:
+            if allowed.dialect in usable_dialects:
                 uses[predicate] = Usable(len(allowed.parameters), Kind.BOOL, families)
 
         scope = self._scope(name, families, ("Y", "Z"), result=True)
@@ -213,9 +228,13 @@ class ConditionParser:
         result: bool = False,
     ) -> Scope:
         """A scope on elements: the operands and more variables."""
-        variables = (*self.signature.ids, *more)
         return element_scope(
-            name, variables, self.uses, frozenset(families), self.signature, result=result
+            name,
+            variables=(*self.signature.ids, *more),
+            uses=self.uses,
+            families=frozenset(families),
+            signature=self.signature,
+            result=result,
         )
 
     def _parse(
@@ -241,19 +260,27 @@ class ConditionParser:
 
         offset_of_number = 0
         try:
-            tree = values[key] = parse(text, scope, kind)
+            tree = parse(text, scope, kind)
+            values[key] = tree
             for node in subtrees(tree):
                 if isinstance(node, Number) and node.kind is Kind.ELEMENT:
                     offset_of_number = text.find(node.text)
                     for etype in types:
                         encode(node.text, etype)
         except (LanguageError, UserError) as error:
+            # Only the parser knows the place of its error; else it is that of the number.
             offset = getattr(error, "offset", offset_of_number)
             at = self.document.position_in(way, offset)
             raise self.document.error(way, error.what, error.todo, at) from error
         return tree
 
-    def _name(self, section: str, index: int, id_: str, usable: Usable) -> None:
+    def _name(
+        self,
+        section: str,
+        index: int,
+        id_: str,
+        usable: Usable,
+    ) -> None:
         """Make an entry usable by its id."""
         self._check_free((section, index, "id"), id_)
         self.uses[id_] = usable

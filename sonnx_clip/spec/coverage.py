@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -21,12 +21,13 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, Way, raise_first, read_document, unknown
 from sonnx_clip.spec.model import SECTIONS, Spec
-from sonnx_clip.spec.quotes import quoted
+from sonnx_clip.spec.quotes import all_quotations
 from sonnx_clip.spec.structure import validate
 from sonnx_clip.spec.texts import Section, fold, source_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from sonnx_clip.spec.entries import Page
 
@@ -121,6 +122,7 @@ def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
         message = f"spec/clip.yaml has no source `{source}`"
         todo = suggestion(source, known, "it has")
         yield Diagnostic(("sources", source), message, todo, of_key=True)
+    # All share one place, so that the first that is missing stands for them.
     if len(file.sources) < len(known):
         source = next(source for source in known if source not in file.sources)
         message = f"the source `{source}` of spec/clip.yaml has no answers"
@@ -135,12 +137,13 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, covered_to)
+        # What lies between two answers may be marks and rules of tables, but no word.
         if start < 0 or _first_word(text.words[covered_to:start]) is not None:
             place = covered_to + (_first_word(text.words[covered_to:]) or 0)
-            line = document.position(("sources", page.id, index)).line
+            line_of_answer = document.position(("sources", page.id, index)).line
             next_words = _short(text.words[place:])
-            answered = _short(answer.words)
-            message = f"the source has `{next_words}` here, and {PATH}:{line} answers `{answered}`"
+            answered = f"{PATH}:{line_of_answer} answers `{_short(answer.words)}`"
+            message = f"the source has `{next_words}` here, and {answered}"
             todo = "answer the words in their order, all of them, or restore the text"
             raise UserError(message, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)
@@ -170,7 +173,8 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
     """The titles of the sections that a line is in; the last one that begins before it is always one."""
     begun = [section for section in headings if section.first <= line]
-    return tuple(section.title for section in begun if line in section or section is begun[-1])
+    around = [section for section in begun if line in section or section is begun[-1]]
+    return tuple(section.title for section in around)
 
 
 def _is_title(section: Section, suffix: str) -> bool:
@@ -189,7 +193,11 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
+def _check_names(
+    spec: Spec,
+    file: CoverageFile,
+    obligations: set[str],
+) -> Iterator[Diagnostic]:
     """Check that names in answers exist; a reason is one of the file, or written out."""
     known = _names_for_answers(spec)
     findings = [finding.id for finding in spec.findings]
@@ -215,7 +223,11 @@ def _names_for_answers(spec: Spec) -> set[str]:
     return names
 
 
-def _check_reason(way: Way, file: CoverageFile, reason: str | None) -> Iterator[Diagnostic]:
+def _check_reason(
+    way: Way,
+    file: CoverageFile,
+    reason: str | None,
+) -> Iterator[Diagnostic]:
     """A reason is one of the file; what has three words or more is written out."""
     if reason is None or reason in file.reasons or len(reason.split()) >= 3:
         return
@@ -238,47 +250,74 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
     findings = {finding.id for finding in spec.findings}
     quotations = list(_quotations(spec))
     for page in spec.texts:
-        text = source_text(repo_file(page.file))
-        spans: list[tuple[list[str], int, int]] = []
-        for names, source in quotations:
-            if source.page == page.id:
-                for start, end in text.spans(source.section, source.words) or ():
-                    spans.append((names, start, end))
-
+        spans = list(_spans_in(page, quotations))
         answered = [covered_words for covered_words in covered if covered_words.source == page.id]
         for index, covered_words in enumerate(answered):
-            quoting = [
-                names
-                for names, start, end in spans
-                if covered_words.start < end and start < covered_words.end
-            ]
-            answer = covered_words.answer
-            named = {*answer.encoded_by, *answer.disputed_by}
-            # A finding that quotes the same words answers for whatever else quotes them.
-            is_disputed = any(not findings.isdisjoint(named.intersection(ids)) for ids in quoting)
-            for names in quoting:
-                is_finding = names[0] in findings
-                if not named.isdisjoint(names) or (is_disputed and not is_finding):
-                    continue
-                key = "disputed_by" if is_finding else "encoded_by"
+            quoting = [span.names for span in spans if span.overlaps(covered_words)]
+            for name in _unnamed(covered_words.answer, quoting, findings):
+                key = "disputed_by" if name in findings else "encoded_by"
                 yield Diagnostic(
                     ("sources", page.id, index),
-                    f"`{names[0]}` of spec/clip.yaml quotes these words, and the answer does not name it",
-                    f"add `{names[0]}` to {key}, or to disputed_by a finding that quotes them",
+                    f"`{name}` of spec/clip.yaml quotes these words, and the answer does not name it",
+                    f"add `{name}` to {key}, or to disputed_by a finding that quotes them",
                 )
+
+
+def _unnamed(
+    answer: SentenceAnswer,
+    quoting: Sequence[list[str]],
+    findings: AbstractSet[str],
+) -> Iterator[str]:
+    """What quotes the words of an answer without being named by it, the first name of each.
+
+    A finding that quotes the same words answers for whatever else quotes them.
+    """
+    named = {*answer.encoded_by, *answer.disputed_by}
+    named_findings = named & findings
+    is_disputed = any(not named_findings.isdisjoint(names) for names in quoting)
+    for names in quoting:
+        is_finding = names[0] in findings
+        is_answered = is_disputed and not is_finding
+        if named.isdisjoint(names) and not is_answered:
+            yield names[0]
+
+
+class _QuotedSpan(NamedTuple):
+    """A quotation at one place of a source."""
+
+    names: list[str]  # of what has it
+    start: int
+    end: int
+
+    def overlaps(self, covered: Covered) -> bool:
+        """Whether it shares a character with the words of an answer."""
+        return covered.start < self.end and self.start < covered.end
+
+
+def _spans_in(
+    page: Page,
+    quotations: Iterable[tuple[list[str], Source]],
+) -> Iterator[_QuotedSpan]:
+    """The places of all quotations from a page; one may be there several times."""
+    text = source_text(repo_file(page.file))
+    for names, source in quotations:
+        if source.page == page.id:
+            for start, end in text.spans(source.section, source.words) or ():
+                yield _QuotedSpan(names, start, end)
 
 
 def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
     """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
-    quotations: dict[object, tuple[list[str], Source]] = {}
-    for way, source in quoted(spec):
+    by_key: dict[object, tuple[list[str], Source]] = {}
+    for way, source in all_quotations(spec):
         section, index, *within = way
         name = getattr(spec, str(section))[int(index)].id
         key: object = way
         if section == "dialects":
+            # Versions often keep a sentence, and an answer then has to name only one of them.
             aspect = within[1]
             name = f"{name}/{aspect}"
             key = (aspect, source.page, source.section, source.words)
-        names, _ = quotations.setdefault(key, ([], source))
+        names, _ = by_key.setdefault(key, ([], source))
         names.append(name)
-    yield from quotations.values()
+    yield from by_key.values()

@@ -131,15 +131,16 @@ class Dialect(NamedEntry):
     @cached_property
     def says(self) -> dict[Aspect, Source]:
         """The words of the page on each aspect, as quotations."""
-        return {
-            aspect: Source.model_construct(
+        sources: dict[Aspect, Source] = {}
+        for aspect, saying in self.sayings.items():
+            # Not validated again, since the parts are.
+            sources[aspect] = Source.model_construct(
                 page=self.page,
-                section=words.section or self.section,
-                quote=words.quote,
-                fact=words.fact,
+                section=saying.section or self.section,
+                quote=saying.quote,
+                fact=saying.fact,
             )
-            for aspect, words in self.sayings.items()
-        }
+        return sources
 
     def converts_to(self, type_id: str) -> bool:
         """Whether a bound becomes another number format before an X of this type is clipped."""
@@ -167,7 +168,8 @@ class DialectExample(ExampleValues):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         x = next(iter(self.values.values()), ())
-        if (x == "finite") != isinstance(self.Y, ComputedBy):
+        is_drawn = x == "finite"
+        if is_drawn != isinstance(self.Y, ComputedBy):
             raise ValueError(
                 "entries that are drawn need a Y that is computed, and entries that are listed one"
             )
@@ -178,75 +180,88 @@ class DialectExample(ExampleValues):
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The entries of X and of Y, if they are listed."""
+        if isinstance(self.Y, ComputedBy):
+            return ()
         x = next(iter(self.values.values()))
-        return () if isinstance(self.Y, ComputedBy) else tuple(zip(x, self.Y, strict=True))
+        return tuple(zip(x, self.Y, strict=True))
 
 
 def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
     """Rows that refer to missing entries, or leave something out."""
-    readings: list[str] = [r.id for r in spec.readings]
+    readings: list[str] = [reading.id for reading in spec.readings]
     earlier: dict[str, tuple[str, ...]] = {}
-    for index, d in enumerate(spec.dialects):
+    for index, dialect in enumerate(spec.dialects):
         way = ("dialects", index)
-        if d.after is not None and d.after not in earlier:
-            message = f"no earlier row is called `{d.after}`"
-            yield Diagnostic(
-                (*way, "after"), message, suggestion(d.after, earlier, "before it stand")
-            )
-            return
-        if d.equivalence is not None:
-            yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
-        yield from _check_aspects(way, d)
-        yield from _check_numbers(spec, way, d)
-        types_before = earlier.get(d.after or "", ())
-        in_both = set(types_before).intersection(d.element_types)
-        for id_ in d.changes.keys() - in_both:
-            message = f"`{d.id}` and the row before do not both take {id_}"
+        before = dialect.after
+        if before is not None and before not in earlier:
+            message = f"no earlier row is called `{before}`"
+            todo = suggestion(before, earlier, "before it stand")
+            yield Diagnostic((*way, "after"), message, todo)
+            return  # what follows would compare it with the row before
+        if dialect.equivalence is not None:
+            way_to_reading = (*way, "equivalence", "to")
+            yield from unknown(way_to_reading, dialect.equivalence.to, readings, "reading")
+        yield from _check_aspects(way, dialect)
+        yield from _check_numbers(spec, way, dialect)
+        types_before = earlier.get(before or "", ())
+        in_both = set(types_before).intersection(dialect.element_types)
+        for id_ in dialect.changes.keys() - in_both:
+            message = f"`{dialect.id}` and the row before do not both take {id_}"
             yield Diagnostic((*way, "changes", id_), message, of_key=True)
-        earlier[d.id] = d.element_types
+        earlier[dialect.id] = dialect.element_types
 
 
-def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
+def _required_aspects(dialect: Dialect) -> Iterator[Aspect]:
+    """The aspects that a dialect states, or marks as unsaid."""
+    yield from ALWAYS
+    if dialect.bound_type != "tensor":
+        yield "casts"
+    if dialect.scale_bias:
+        yield "scale_bias"
+        yield "scale_bias_precision"
+
+
+def _check_aspects(way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """Every aspect has words of the page or is listed as unsaid; what the row allows has words."""
-    casts: list[Aspect] = ["casts"] if d.bound_type != "tensor" else []
-    scaled: list[Aspect] = ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
-    for aspect in d.sayings.keys() & d.unsaid.keys():
+    for aspect in dialect.sayings.keys() & dialect.unsaid.keys():
         message = f"`{aspect}` is under `says` and under `unsaid`"
         yield Diagnostic((*way, "unsaid", aspect), message, "it is one or the other", of_key=True)
-    for aspect in (*ALWAYS, *casts, *scaled):
-        if aspect not in d.sayings and aspect not in d.unsaid:
+    for aspect in _required_aspects(dialect):
+        if aspect not in dialect.sayings and aspect not in dialect.unsaid:
             todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{d.id}` has no entry for `{aspect}`", todo)
-    for aspect, allowed in (("equivalence", d.equivalence is not None), ("in_place", d.in_place)):
-        if allowed and aspect not in d.sayings:
+            yield Diagnostic((*way, "id"), f"`{dialect.id}` has no entry for `{aspect}`", todo)
+
+    permissions = {"equivalence": dialect.equivalence is not None, "in_place": dialect.in_place}
+    for aspect, is_set in permissions.items():
+        if is_set and aspect not in dialect.sayings:
             message = f"`{aspect}` is set without a quotation"
             yield Diagnostic((*way, "id"), message, "quote the page")
-    printed = d.printed_default
+    printed = dialect.printed_default
     if printed:
-        quotes = " ".join(words.quote or "" for words in d.sayings.values())
+        quotes = " ".join(saying.quote or "" for saying in dialect.sayings.values())
         if printed.min not in quotes or printed.max not in quotes:
             message = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), message, "quote them")
 
 
-def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
+def _check_numbers(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """The system has a name for each element type, and each type has the default values."""
     types = {etype.id: etype for etype in spec.element_types}
-    for position, id_ in enumerate(d.element_types):
-        if id_ in types and getattr(types[id_], d.system) is None:
-            message = f"{d.system} has no name for {id_}"
-            todo = f"add it to the element type: {d.system}: …"
+    # An element type that there is not is reported by `check_references`.
+    known = [(position, id_) for position, id_ in enumerate(dialect.element_types) if id_ in types]
+    for position, id_ in known:
+        if getattr(types[id_], dialect.system) is None:
+            message = f"{dialect.system} has no name for {id_}"
+            todo = f"add it to the element type: {dialect.system}: …"
             yield Diagnostic((*way, "element_types", position), message, todo)
     try:
-        for id_ in d.element_types:
-            if id_ not in types:
-                continue  # `check_references` reports it
+        for _, id_ in known:
             etype = types[id_]
-            defaults(spec, d, etype)
-            for _, number in d.printed_default or ():
-                encode(number, bound_type(spec, d, etype))
+            defaults(spec, dialect, etype)
+            for _, number in dialect.printed_default or ():
+                encode(number, bound_type(spec, dialect, etype))
     except UserError as error:
-        yield Diagnostic((*way, "id"), f"{d.id}: {error.what}", error.todo)
+        yield Diagnostic((*way, "id"), f"{dialect.id}: {error.what}", error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------
@@ -257,7 +272,11 @@ def bound_type(spec: Spec, dialect: Dialect, etype: ElementType) -> ElementType:
     return etype if dialect.bound_type == "tensor" else spec.element_type(dialect.bound_type)
 
 
-def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
+def given_defaults(
+    spec: Spec,
+    dialect: Dialect,
+    etype: ElementType,
+) -> tuple[Value, Value] | None:
     """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
@@ -268,7 +287,11 @@ def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Va
     return low, high
 
 
-def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
+def defaults(
+    spec: Spec,
+    dialect: Dialect,
+    etype: ElementType,
+) -> tuple[Value, Value] | None:
     """The defaults of missing bounds as numbers of the element type; None if they are refused."""
     unconverted = given_defaults(spec, dialect, etype)
     if unconverted is None or dialect.missing is None:
@@ -282,7 +305,7 @@ def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, V
     return low, high
 
 
-def used_bounds(
+def effective_bounds(
     spec: Spec,
     dialect: Dialect,
     etype: ElementType,
@@ -298,11 +321,11 @@ def used_bounds(
     type_of_bound = bound_type(spec, dialect, etype)
     missing = defaults(spec, dialect, etype)
     bounds: list[Value | None] = []
+    needs_conversion = type_of_bound.id != etype.id
     for place, text in enumerate(texts):
         if text is not None:
             value = encode(text, type_of_bound)
-            is_converted = type_of_bound.id != etype.id
-            bounds.append(convert(value, type_of_bound, etype) if is_converted else value)
+            bounds.append(convert(value, type_of_bound, etype) if needs_conversion else value)
         elif missing is not None:
             bounds.append(missing[place])
         else:
@@ -318,7 +341,7 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
         texts.append(None if value is None else str(value))
     dialect = spec.dialect(example.dialect)
     etype = spec.element_type(example.type)
-    low, high = used_bounds(spec, dialect, etype, texts)
+    low, high = effective_bounds(spec, dialect, etype, texts)
     assert low is not None
     assert high is not None
     return low, high

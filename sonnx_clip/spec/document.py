@@ -71,12 +71,14 @@ class Document:
             at = self.name
             if mark:
                 at += f":{mark.line + 1}:{mark.column + 1}"
-            message = " ".join(str(part) for part in (error.context, error.problem) if part)
+            parts = filter(None, (error.context, error.problem))
+            message = " ".join(map(str, parts))
             raise UserError(f"not YAML: {message}", at, "the file must be YAML 1.2") from error
         except RecursionError as error:
             raise UserError("not YAML: nested too deeply", self.name) from error
         except yaml.YAMLError as error:
-            raise UserError(f"not YAML: {' '.join(str(error).split())}", self.name) from error
+            message = " ".join(str(error).split())
+            raise UserError(f"not YAML: {message}", self.name) from error
         return root
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
@@ -125,8 +127,10 @@ class Document:
         for part in way:
             if isinstance(node, MappingNode):
                 node = next((value for key, value in node.value if key.value == part), node)
-            elif isinstance(node, SequenceNode) and isinstance(part, int):
-                node = node.value[part] if part < len(node.value) else node
+            elif (
+                isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value)
+            ):
+                node = node.value[part]
         return node
 
     def position(self, way: Way) -> Position:
@@ -150,22 +154,34 @@ class Document:
         node = self.node(way)
         index = node.start_mark.index
         if getattr(node, "style", None) in ("|", ">"):
-            index = self.text.index("\n", index)
+            index = self.text.index("\n", index)  # the head of a block may have digits and signs
         for character in node.value[:offset]:
             if character.strip():
                 index = self.text.index(character, index) + 1
         wanted = node.value[offset : offset + 1].strip()
-        index = self.text.index(wanted, index) if wanted else index
+        if wanted:
+            index = self.text.index(wanted, index)
         line_start = self.text.rfind("\n", 0, index) + 1
-        return Position(self.text.count("\n", 0, index) + 1, index - line_start + 1)
+        line = self.text.count("\n", 0, index) + 1
+        return Position(line, index - line_start + 1)
 
     def error(
-        self, way: Way, what: str, todo: str | None = None, at: Position | None = None
+        self,
+        way: Way,
+        what: str,
+        todo: str | None = None,
+        at: Position | None = None,
     ) -> UserError:
         """An error at a value, or at a given place in it."""
         return self._at(at or self.position(way), what, way, todo)
 
-    def _at(self, at: Position, what: str, way: Way, todo: str | None = None) -> UserError:
+    def _at(
+        self,
+        at: Position,
+        what: str,
+        way: Way,
+        todo: str | None = None,
+    ) -> UserError:
         where = f"{self.name}:{at.line}:{at.column}"
         path = spell(way)
         if path:
@@ -209,8 +225,11 @@ def _position(node: Node) -> Position:
 
 def shown_path(path: Path) -> str:
     """The path from the repository's root where it is inside, else as it was given."""
-    absolute, root = path.absolute(), repo_root()
-    return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)
+    absolute = path.absolute()
+    root = repo_root()
+    if absolute.is_relative_to(root):
+        return str(absolute.relative_to(root))
+    return str(path)
 
 
 # --- What a check reports
@@ -226,11 +245,17 @@ class Diagnostic:
     of_key: bool = False  # the key is wrong, not its value
 
 
-def unknown(way: Way, id_: str, ids: Iterable[str], noun: str) -> Iterator[Diagnostic]:
+def unknown(
+    way: Way,
+    id_: str,
+    ids: Iterable[str],
+    noun: str,
+) -> Iterator[Diagnostic]:
     """A diagnostic if the id at a path is not in a list; `noun` is what a message calls such an entry."""
     known = list(ids)
     if id_ not in known:
-        yield Diagnostic(way, f"there is no {noun} `{id_}`", suggestion(id_, known, "there are"))
+        todo = suggestion(id_, known, "there are")
+        yield Diagnostic(way, f"there is no {noun} `{id_}`", todo)
 
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:

@@ -52,13 +52,15 @@ def types_of_families(families: Sequence[Family]) -> tuple[ElementType, ...]:
     family_of: dict[str, Family] = {}
     for family in families:
         for etype in _candidates(family, families, known):
+            # A family that lists no types has all of them.
             if not family.types or etype.id in family.types:
                 family_of.setdefault(etype.id, family)
-    return tuple(
-        etype.model_copy(update={"family": family_of[etype.id].id})
-        for etype in known
-        if etype.id in family_of
-    )
+    types = []
+    for etype in known:
+        family_of_type = family_of.get(etype.id)
+        if family_of_type is not None:
+            types.append(etype.model_copy(update={"family": family_of_type.id}))
+    return tuple(types)
 
 
 def check_types_of_families(families: Sequence[Family]) -> Iterator[Diagnostic]:
@@ -72,7 +74,9 @@ def check_types_of_families(families: Sequence[Family]) -> Iterator[Diagnostic]:
 
 
 def _candidates(
-    family: Family, families: Sequence[Family], known: Sequence[ElementType]
+    family: Family,
+    families: Sequence[Family],
+    known: Sequence[ElementType],
 ) -> list[ElementType]:
     """The types that a family may have."""
     own = {family.id}

@@ -204,9 +204,8 @@ class Interpretation(Part):
 
     ours: Text
     alternative: Text
-    ran: Form | None = (
-        None  # of a reading, on NaN: of the runs of findings whose answers show that it may
-    )
+    # Of a reading, on NaN: of the runs of findings whose answers show that it may.
+    ran: Form | None = None
 
 
 class Restriction(Part):
@@ -220,9 +219,8 @@ class Restriction(Part):
     role: Literal["precondition"]
     holds: Condition
     interpretation: Interpretation | None = None
-    broken_alone_by: Annotated[
-        dict[Symbol, Broken], Field(min_length=1)
-    ]  # it breaks no other restriction
+    # It breaks no other restriction.
+    broken_alone_by: Annotated[dict[Symbol, Broken], Field(min_length=1)]
     source: Source
     also: tuple[Source, ...] = ()  # the same in other words, elsewhere on the page
 
@@ -369,9 +367,8 @@ class Mechanism(NamedEntry, OfFamilies):
     is_: Annotated[Condition | None, Field(alias="is")] = None  # the answer
     returns: Condition | None = None  # whether the answer may be Y
     computes: Conversion | None = None  # operands are converted, and the result back
-    compares: Conversion | None = (
-        None  # operands are converted to be compared; one of them is the answer
-    )
+    # Operands are converted to be compared; one of them is the answer.
+    compares: Conversion | None = None
     bounds: Limitation | None = None  # the scalars are converted
     absent: dict[Symbol, NumberText] | None = None  # what absent scalars are read as
 
@@ -398,9 +395,8 @@ class Latitude(NamedEntry):
     when: Condition
     accepts: Condition
     always: bool = False
-    given_by: Annotated[
-        tuple[Id, ...], Field(min_length=1)
-    ]  # the readings that give what it accepts
+    # The readings that give what it accepts.
+    given_by: Annotated[tuple[Id, ...], Field(min_length=1)]
     inhabited_by: AnsweredWitness
 
 

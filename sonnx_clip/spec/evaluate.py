@@ -49,6 +49,7 @@ def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTe
     for name, change in restriction.broken_alone_by.items():
         tensor = node[name]
         if isinstance(change, Change) and tensor is not None:
+            # Only what the file sets: a default would change the rest of the tensor, too.
             changed = {key: getattr(change, key) for key in change.model_fields_set}
             node[name] = replace(tensor, **changed)
         else:
@@ -57,7 +58,9 @@ def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTe
 
 
 def as_tensors(
-    spec: Spec, etype: ElementType, numbers: Mapping[str, Value]
+    spec: Spec,
+    etype: ElementType,
+    numbers: Mapping[str, Value],
 ) -> dict[str, TensorValue]:
     """Numbers as tensors: of one entry, or scalars for the operands that are scalars."""
     tensors: dict[str, TensorValue] = {}
@@ -113,21 +116,15 @@ class Evaluator:
         self.etype = etype
         self._signature = spec.signature
         self._operands = self._signature.ids
+
         key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
         self._key: Callable[[Any], Any] = key
         self.case = lru_cache(maxsize=4096)(self._first_case)
-        self._conditions = {case.id: case.when for case in spec.cases}
-        self._conditions |= {stated.id: stated.holds for stated in spec.constraints}
-        self._conditions |= {stated.id: stated.holds for stated in spec.restrictions}
+        self._conditions = _stated_conditions(spec)
         self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
-
-        def is_nan(value: Any) -> bool:
-            key = self._key(value)
-            return bool(key != key)  # noqa: PLR0124 - true of the key of a NaN alone
-
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
-            "is_nan": is_nan,
+            "is_nan": self._is_nan,
             "is_signalling": partial(values.is_signalling, etype=etype),
             "opposite": partial(values.opposite, etype=etype),
             "shape": operator.attrgetter("shape"),
@@ -136,6 +133,10 @@ class Evaluator:
         }
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
+
+    def _is_nan(self, value: Any) -> bool:
+        key = self._key(value)
+        return bool(key != key)  # noqa: PLR0124 - true of the key of a NaN alone
 
     def __call__(self, expr: Expr, environment: Environment) -> Any:
         """The value of a tree: a bool, an element, a shape, or the id of an element type.
@@ -158,7 +159,8 @@ class Evaluator:
         """A tree as a function of the environment, made once; for many calls in a row."""
         compiled = self._compiled.get(id(expr))
         if compiled is None:
-            compiled = self._compiled[id(expr)] = (expr, self._compile(expr))
+            compiled = (expr, self._compile(expr))
+            self._compiled[id(expr)] = compiled
         return compiled[1]
 
     def _compile(self, expr: Expr) -> Function:
@@ -178,7 +180,8 @@ class Evaluator:
             case tree.Call():
                 return self._compile_call(expr)
             case tree.Use(id=name, arguments=arguments):
-                return self._use(name, [self._compile(argument) for argument in arguments])
+                compiled = [self._compile(argument) for argument in arguments]
+                return self._use(name, compiled)
             case tree.Every(body=body):
                 return self._every(self._compile(body))
             case tree.Let(name=name, value=value, body=body):
@@ -244,7 +247,12 @@ class Evaluator:
             case _:
                 return lambda env: left(env) == right(env)
 
-    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+    def _call(
+        self,
+        name: str,
+        arguments: list[Function],
+        trees: tuple[Expr, ...],
+    ) -> Function:
         if name == "type":
             return _type_of(trees[0], self.etype)
         function = self._functions[name]
@@ -284,9 +292,12 @@ class Evaluator:
             return self._allowed(allowed)
         for stated in self.spec.properties:
             if stated.id == name:
-                return (), self._of_result(self._compile(stated.claim))
+                claim = self._compile(stated.claim)
+                return (), self._of_result(claim)
+        # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
-        if definition.families is not None and self.etype.family not in definition.families:
+        families = definition.families
+        if families is not None and self.etype.family not in families:
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
 
@@ -304,7 +315,9 @@ class Evaluator:
         return lambda env: claim({**env, result: self.result(*operands(env))})
 
     def _allowed(self, answers: Allowed) -> tuple[tuple[str, ...], Function]:
-        returns = self._compile(self.spec.reading(answers.reading).returns)
+        """The function for what a reading or dialect allows, with defaults for missing bounds."""
+        reading = self.spec.reading(answers.reading)
+        returns = self._compile(reading.returns)
         missing: dict[str, Value] = {}
         if answers.dialect:
             dialect = self.spec.dialect(answers.dialect)
@@ -339,7 +352,8 @@ class Evaluator:
     def _shown(self, environment: Environment) -> str:
         """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
         values = [f"{name} = {show(value, self.etype)}" for name, value in environment.items()]
-        return f"{', '.join(values)} ({self.etype.id})"
+        listed = ", ".join(values)
+        return f"{listed} ({self.etype.id})"
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
@@ -369,11 +383,16 @@ class Evaluator:
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
         environment = self.named(values) | {"Y": self.result(*values), "A": answer}
-        return [
-            entry
-            for entry in self.spec.latitude
-            if self(entry.when, environment) and self(entry.accepts, environment)
-        ]
+        applying = [entry for entry in self.spec.latitude if self(entry.when, environment)]
+        return [entry for entry in applying if self(entry.accepts, environment)]
+
+
+def _stated_conditions(spec: Spec) -> dict[str, Expr]:
+    """The conditions that trees use by the id of their entry, without parameters and in every family."""
+    conditions = {case.id: case.when for case in spec.cases}
+    conditions |= {constraint.id: constraint.holds for constraint in spec.constraints}
+    conditions |= {restriction.id: restriction.holds for restriction in spec.restrictions}
+    return conditions
 
 
 def _element(name: str) -> Function:

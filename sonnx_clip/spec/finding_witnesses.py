@@ -10,7 +10,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.dialects import used_bounds
+from sonnx_clip.spec.dialects import effective_bounds
 from sonnx_clip.spec.document import Diagnostic, Way
 from sonnx_clip.spec.evaluate import as_tensors, evaluator
 from sonnx_clip.spec.findings import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answers:
+class SideAnswers:
     """What one side of a contrast allows."""
 
     # given: operands of the element type; None for a bound that becomes no number
@@ -44,20 +44,20 @@ class Answers:
     any_nan: bool = False  # any NaN is allowed besides
 
 
-def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
+def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
     """What a side of a contrast allows for its numbers.
 
     Raises:
         UserError: a number is not one of the type, or a missing bound is refused or means nothing.
     """
     etype = spec.element_type(witness.type)
-    texts = {**witness.texts(), **side.texts()}
+    texts = {**witness.texts(), **side.texts()}  # the numbers of the side come before the others
     x, *bounds = (texts.get(name) for name in spec.signature.ids)
-    dialect = next((d for d in spec.dialects if d.id == side.by), None)
+    dialect = next((dialect for dialect in spec.dialects if dialect.id == side.by), None)
     used: Sequence[Value | None]
     if dialect is not None:
         reading = spec.reading(dialect.reading)
-        used = used_bounds(spec, dialect, etype, bounds)
+        used = effective_bounds(spec, dialect, etype, bounds)
     elif None in bounds:
         message = f"the reading `{side.by}` does not define missing bounds"
         raise UserError(message, todo="give it, at the witness or at this side; or name a dialect")
@@ -68,19 +68,28 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
     operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
     numbers = tuple(value for value in operands if value is not None)
     if len(numbers) < len(operands):
-        return Answers(operands)
+        return SideAnswers(operands)
     values, any_nan = answers_told(spec, etype, reading, numbers)
-    return Answers(operands, values, any_nan)
+    return SideAnswers(operands, values, any_nan)
 
 
-def differ(first: Answers, second: Answers, etype: ElementType, *, bitwise: bool) -> bool:
+def differ(
+    first: SideAnswers,
+    second: SideAnswers,
+    etype: ElementType,
+    *,
+    bitwise: bool,
+) -> bool:
     """Whether two sides do not allow the same answers: the same bits, or the same values."""
     if bitwise:
-        return set(first.values) != set(second.values) or first.any_nan != second.any_nan
-    return not (_covers(first, second, etype) and _covers(second, first, etype))
+        if first.any_nan != second.any_nan:
+            return True
+        return set(first.values) != set(second.values)
+    same_values = _covers(first, second, etype) and _covers(second, first, etype)
+    return not same_values
 
 
-def _covers(wider: Answers, narrower: Answers, etype: ElementType) -> bool:
+def _covers(wider: SideAnswers, narrower: SideAnswers, etype: ElementType) -> bool:
     """Whether each value that `narrower` allows is one that `wider` allows."""
     allowed = _representatives(wider, etype)
     for value in _representatives(narrower, etype):
@@ -89,7 +98,7 @@ def _covers(wider: Answers, narrower: Answers, etype: ElementType) -> bool:
     return True
 
 
-def _representatives(answers: Answers, etype: ElementType) -> list[Value]:
+def _representatives(answers: SideAnswers, etype: ElementType) -> list[Value]:
     """The values that a side allows, with one NaN for all of them."""
     values = list(answers.values)
     if answers.any_nan and etype.family == "float":
@@ -109,14 +118,15 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     y = evaluate.result(*numbers.values())
     numbers[spec.signature.result.id] = y
 
-    constraint = next((c for c in spec.constraints if c.id == witness.refutes), None)
-    if constraint is not None:
-        is_true = evaluate(constraint.holds, as_tensors(spec, etype, numbers))
-        return y, not is_true
+    for constraint in spec.constraints:
+        if constraint.id == witness.refutes:
+            tensors = as_tensors(spec, etype, numbers)
+            return y, not evaluate(constraint.holds, tensors)
     claim = spec.property(witness.refutes).claim
     try:
         return y, not evaluate(claim, numbers)
     except KeyError as error:
+        # A claim on two values of X: only witnesses of properties give the second one.
         variable = error.args[0]
         message = f"`{witness.refutes}` uses {variable} too, which a witness does not define"
         raise UserError(message) from error
@@ -125,7 +135,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
 # --- Checks -----------------------------------------------------------------------------------------------
 
 
-def check_findings(spec: Spec) -> Iterator[Diagnostic]:
+def check_finding_witnesses(spec: Spec) -> Iterator[Diagnostic]:
     """Unknown names, witnesses that do not show their claim, claims on texts without a place."""
     only_cited = {page.id for page in spec.sources if page.cites}
     for index, finding in enumerate(spec.findings):
@@ -136,14 +146,14 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
             except UserError as error:
                 yield Diagnostic(way, error.what, error.todo)
         # Nobody can look up lines of a text that is not in the repository.
-        cited = any(words.page in only_cited for words in finding.words)
-        if not finding.witnesses and not cited:
-            yield Diagnostic(
-                ("findings", index, "id"), "it has no witness", "give numbers or lines"
-            )
-        shown = cited or any(isinstance(witness, Stands) for witness in finding.witnesses)
+        is_cited = any(words.page in only_cited for words in finding.words)
+        if not finding.witnesses and not is_cited:
+            way_to_id = ("findings", index, "id")
+            yield Diagnostic(way_to_id, "it has no witness", "give numbers or lines")
+        has_lines = any(isinstance(witness, Stands) for witness in finding.witnesses)
         for position, part in enumerate(finding.claim):
-            if not shown and not isinstance(part, Theorem):
+            is_proved = isinstance(part, Theorem)
+            if not is_proved and not is_cited and not has_lines:
                 way = ("findings", index, "claim", position)
                 message = "a claim on the texts, and no witness has `stands_at`"
                 yield Diagnostic(way, message, "name the lines that show it, or give `holds`")
@@ -164,8 +174,8 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
         case Refutation():
             y, is_false = refuted_result(spec, witness)
             if not is_false:
-                told = show(y, spec.element_type(witness.type))
-                message = f"`{witness.refutes}` holds here: the result of the cases is {told}"
+                shown = show(y, spec.element_type(witness.type))
+                message = f"`{witness.refutes}` holds here: the result of the cases is {shown}"
                 yield Diagnostic(way, message, "give numbers for which it is false")
         case Stands():
             yield from _check_stands(spec, way, witness)
@@ -174,22 +184,23 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
 def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnostic]:
     etype = spec.element_type(witness.type)
     bitwise = witness.compared == "bits"
-    first: Answers | None = None
+    first: SideAnswers | None = None
     for position, side in enumerate(witness.answers):
         at = (*way, "answers", position)
         try:
-            answers = answers_of(spec, witness, side)
+            answers = side_answers(spec, witness, side)
         except UserError as error:
             yield Diagnostic(at, error.what, error.todo)
             return
-        if first is not None and not differ(first, answers, etype, bitwise=bitwise):
-            told = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
-            message = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
+        if first is None:
+            first = answers  # with which all others are compared
+        elif not differ(first, answers, etype, bitwise=bitwise):
+            shown = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
+            message = f"`{side.by}` answers {shown} here, as `{witness.answers[0].by}` does"
             todo = "give numbers for which they differ, or leave this side out"
             if differ(first, answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
             yield Diagnostic(at, message, todo)
-        first = first or answers
 
 
 def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]:
@@ -202,10 +213,13 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     path = repo_file(page.file)
     text = source_text(path)
     pattern = re.escape(fold(witness.text).casefold())
-    occurrences = re.finditer(pattern, f"{text.words} {END}".casefold())
-    lines = tuple(dict.fromkeys(text.line(occurrence.start()) for occurrence in occurrences))
+    # With its end marked a page can be shown to end with a text: what should follow is missing.
+    words = f"{text.words} {END}".casefold()
+    starts = [occurrence.start() for occurrence in re.finditer(pattern, words)]
+    lines = tuple(dict.fromkeys(map(text.line, starts)))
     if lines != witness.stands_at:
-        told = "occurs in no line"
+        occurs = "occurs in no line"
         if lines:
-            told = f"occurs in lines {', '.join(map(str, lines))}"
-        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")
+            listed = ", ".join(map(str, lines))
+            occurs = f"occurs in lines {listed}"
+        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {occurs} of {path.name}")

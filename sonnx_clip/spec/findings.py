@@ -172,27 +172,32 @@ class Allowed:
 def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, ``onnx_13_returns``, with their meanings."""
     signature = spec.signature
-    every = signature.all_ids
+    all_ids = signature.all_ids
+    # The operands that a node may lack, by the word for it: each bound alone, and all of them.
     missing: dict[str, tuple[str, ...]] = {}
     for operand in reversed(signature.operands):
         if operand.role == "scalar":
             missing[operand.onnx] = (operand.id,)
     missing["bounds"] = signature.scalars
 
-    allowed = {r.predicate: Allowed(r.id, every) for r in spec.readings}
-    for d in spec.dialects:
-        allowed[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
-        if not d.missing:
-            continue
+    allowed: dict[str, Allowed] = {}
+    for reading in spec.readings:
+        allowed[reading.predicate] = Allowed(reading.id, all_ids)
+    for dialect in spec.dialects:
+        allowed[f"{dialect.word}_returns"] = Allowed(dialect.reading, all_ids, dialect.id)
+        if not dialect.missing:
+            continue  # it refuses nodes without a bound
         for name, without in missing.items():
-            parameters = tuple(id_ for id_ in every if id_ not in without)
-            allowed[f"{d.word}_without_{name}"] = Allowed(d.reading, parameters, d.id)
+            parameters = tuple(id_ for id_ in all_ids if id_ not in without)
+            predicate = f"{dialect.word}_without_{name}"
+            allowed[predicate] = Allowed(dialect.reading, parameters, dialect.id)
     return allowed
 
 
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     """The element types of a theorem of a finding, in the order of the file."""
-    families, types = part.families or (), part.types or ()
+    families = part.families or ()
+    types = part.types or ()
     return tuple(
         etype for etype in spec.element_types if etype.family in families or etype.id in types
     )

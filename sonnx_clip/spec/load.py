@@ -81,7 +81,7 @@ def check_findings(spec: Spec) -> None:
     """Raise the UserError of the first finding whose witness does not show its claim."""
     from sonnx_clip.spec import finding_witnesses
 
-    _raise_first(spec, finding_witnesses.check_findings(spec))
+    _raise_first(spec, finding_witnesses.check_finding_witnesses(spec))
 
 
 def _raise_first(spec: Spec, diagnostics: Iterator[Diagnostic]) -> None:

@@ -94,9 +94,10 @@ class Spec(Part):
     families: Annotated[
         tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)
     ]
+    # From spec/element_types.yaml, by the families.
     element_types: Annotated[
         tuple[ElementType, ...], YamlSection("element type", own_ids=True)
-    ] = ()  # from spec/element_types.yaml, by the families
+    ] = ()
     domain: Annotated[dict[FamilyId, Domain], Field(default_factory=dict)]
     declared_example: dict[Symbol, DeclaredTensor] | None = None
     restrictions: Annotated[tuple[Restriction, ...], YamlSection("restriction")] = ()
@@ -125,12 +126,14 @@ class Spec(Part):
 
     def read_from(self, path: Path, digest: str) -> Spec:
         """The same, with its file and its `digest`."""
-        self._path, self._digest = path, digest
+        self._path = path
+        self._digest = digest
         return self
 
     def __copy__(self) -> Spec:
         """A copy, as of `model_copy`, which takes over nothing that was computed for this specification."""
         copied = super().__copy__()
+        # An evaluator in the memo would answer for the specification that was copied.
         for name in ("signature", "memo"):
             copied.__dict__.pop(name, None)
         return copied
@@ -154,10 +157,9 @@ class Spec(Part):
     @cached_property
     def signature(self) -> Signature:
         """What the operator takes and gives, for all that does not read this specification."""
-        operands = (
-            Operand(entry.id, entry.onnx, entry.role, position)
-            for position, entry in enumerate(self.operands)
-        )
+        operands = []
+        for position, entry in enumerate(self.operands):
+            operands.append(Operand(entry.id, entry.onnx, entry.role, position))
         result = Operand(self.result.id, self.result.onnx, "result", 0)
         return Signature(self.operator, tuple(operands), result)
 
@@ -172,9 +174,11 @@ class Spec(Part):
         for entry in entries:
             if entry.id == id_:
                 return entry
+        title = section.replace("_", " ")
+        ids = [entry.id for entry in entries]
         raise UserError(
-            f"there is no `{id_}` among the {section.replace('_', ' ')} of {self.file}",
-            todo=suggestion(id_, [entry.id for entry in entries], "there are"),
+            f"there is no `{id_}` among the {title} of {self.file}",
+            todo=suggestion(id_, ids, "there are"),
         )
 
     @property
@@ -195,8 +199,10 @@ class Spec(Part):
 
     def classes_of(self, family: str, case: str | None = None) -> tuple[ValueClass, ...]:
         """The classes that a family has, perhaps of one case, in the order of the file."""
-        of_family = [c for c in self.classes if family in c.families]
-        return tuple(c for c in of_family if case is None or c.case == case)
+        of_family = [klass for klass in self.classes if family in klass.families]
+        if case is None:
+            return tuple(of_family)
+        return tuple(klass for klass in of_family if klass.case == case)
 
     def giving_cases(self, family: str) -> tuple[Case, ...]:
         """The cases that may give a result in a family, in the order of the file.
@@ -211,7 +217,8 @@ class Spec(Part):
     def requirements(self) -> Iterator[tuple[str, Any]]:
         """What evidence must cover, with its section: statements of the page, and conclusions from them."""
         for section in ("restrictions", "constraints", "cases", "properties", "examples"):
-            yield from ((section, entry) for entry in getattr(self, section))
+            for entry in getattr(self, section):
+                yield section, entry
 
     page = _Find[Page]("sources")
     family = _Find[Family]("families")
@@ -229,6 +236,7 @@ class Spec(Part):
 
 
 def _sections() -> Iterator[YamlSection]:
+    """The sections, from the fields of the model: what these say already is not written again."""
     for name, field in Spec.model_fields.items():
         for section in field.metadata:
             if isinstance(section, YamlSection):
@@ -249,7 +257,7 @@ def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
                 yield section.name, index, entry
 
 
-def place_of(spec: Spec, way: Way) -> str:
+def yaml_place(spec: Spec, way: Way) -> str:
     """Where a value is: file, line, column and path; the name of the file if it cannot be read again."""
     if not spec.path.is_file():
         return spec.file
@@ -257,7 +265,12 @@ def place_of(spec: Spec, way: Way) -> str:
     return document.error(way, "").where or spec.file
 
 
-def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:
+def unknown_in(
+    spec: Spec,
+    name: str,
+    way: Way,
+    id_: str,
+) -> Iterator[Diagnostic]:
     """A finding if a section has no entry with this id; `way` is the path to the id."""
     ids = [entry.id for entry in getattr(spec, name)]
     yield from unknown(way, id_, ids, BY_NAME[name].one)

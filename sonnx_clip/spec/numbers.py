@@ -31,13 +31,13 @@ class PlacedWitness(NamedTuple):
 
 def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     """Every witness of an entry."""
-    every = [family.id for family in spec.families]
+    all_families = [family.id for family in spec.families]
     for section, index, entry in entries_with(spec, "inhabited_by"):
-        families = getattr(entry, "families", every)
+        families = getattr(entry, "families", all_families)
         if section == "latitude":
-            families = ["float"]
+            families = ["float"]  # only floats have two answers of equal value
         if section == "cases":
-            families = [family for family in every if family not in entry.not_for]
+            families = [family for family in all_families if family not in entry.not_for]
         yield PlacedWitness((section, index, "inhabited_by"), families, entry.inhabited_by)
     for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
         for section, index, entry in entries_with(spec, key):
@@ -97,7 +97,8 @@ def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnos
     keys = (values.model_extra or {}).keys()
     for name in keys - known:
         fields = type(values).model_fields
-        todo = suggestion(name, (*fields, *operands, *sorted(known - set(operands))), "known keys")
+        others = sorted(known - set(operands))
+        todo = suggestion(name, (*fields, *operands, *others), "known keys")
         message = f"the key `{name}` is not known here"
         yield Diagnostic((*way, name), message, todo, of_key=True)
     if not keys <= known:
@@ -202,11 +203,8 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     seen: dict[tuple[object, ...], str] = {}
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
-        texts = {
-            name: text
-            for name, text in zip(spec.signature.scalars, bounds.texts, strict=True)
-            if text != ABSENT
-        }
+        sides = zip(spec.signature.scalars, bounds.texts, strict=True)
+        texts = {name: text for name, text in sides if text != ABSENT}
         unknown_side = _side_that_no_type_holds(texts, machine_types)
         if unknown_side is not None:
             message = f"no element type holds `{texts[unknown_side]}`"
@@ -218,8 +216,9 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
             continue
         # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
-        values = tuple((name, encode(text, holding[-1])) for name, text in texts.items())
-        key = (holding[-1].id, *values)
+        widest = holding[-1]
+        values = tuple((name, encode(text, widest)) for name, text in texts.items())
+        key = (widest.id, *values)
         if key in seen:
             message = f"these bounds are there already: {seen[key]}"
             yield Diagnostic(way, message, "join the reasons")

@@ -33,7 +33,11 @@ def known_operators() -> Mapping[str, Path]:
 
 
 def _is_operator(file: Path) -> bool:
-    return file.is_file() and _OPERATOR.search(file.read_text(encoding="utf-8")) is not None
+    """Whether a file is an operator, by a line of its text, which need not be valid YAML."""
+    if not file.is_file():
+        return False
+    text = file.read_text(encoding="utf-8")
+    return _OPERATOR.search(text) is not None
 
 
 def specification(name_or_file: str) -> Spec:

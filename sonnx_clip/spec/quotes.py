@@ -36,7 +36,7 @@ def require_sources(spec: Spec) -> None:
             digest, *_, name = line.split()
             recorded[f"{_FOLDER}/{name}"] = digest
 
-    files = dict.fromkeys(page.file for page in spec.texts)
+    files = dict.fromkeys(page.file for page in spec.texts)  # several pages may share a file
     for file in files:
         todo = f"write its digest there: sha256sum {file}"
         if file not in recorded:
@@ -57,19 +57,24 @@ def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     return tuple(sorted(lines))
 
 
-def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
+def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
     """Every quotation, or fact of a page that is cited, with its place."""
+    way: Way
     for section, index, entry in entries_with(spec, "source"):
         if entry.source is not None:
-            yield (section, index, "source"), entry.source
+            way = (section, index, "source")
+            yield way, entry.source
         for position, source in enumerate(getattr(entry, "also", ())):
-            yield (section, index, "also", position), source
+            way = (section, index, "also", position)
+            yield way, source
     for index, finding in enumerate(spec.findings):
         for position, source in enumerate(finding.words):
-            yield ("findings", index, "words", position), source
+            way = ("findings", index, "words", position)
+            yield way, source
     for index, dialect in enumerate(spec.dialects):
         for aspect, source in dialect.says.items():
-            yield ("dialects", index, "says", aspect), source
+            way = ("dialects", index, "says", aspect)
+            yield way, source
 
 
 def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
@@ -81,14 +86,16 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
             message = f"there is no file {page.file}"
             todo = "give its path in the repository"
             yield Diagnostic(("sources", index, "file"), message, todo)
-    for way, source in quoted(spec):
+    for way, source in all_quotations(spec):
         if way[0] != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
-        if source.page in pages.keys() - missing:
+        is_readable = source.page in pages and source.page not in missing
+        if is_readable:
             yield from _check(way, source, pages[source.page])
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
+    """A quotation that is not in its section, or is not what a page of its kind needs."""
     has_quote = source.quote is not None
     has_fact = source.fact is not None
     if file and (has_fact or not has_quote):

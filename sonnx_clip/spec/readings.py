@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 Triple: TypeAlias = tuple[Value, ...]
 
 
-def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
+def answers(
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
+) -> tuple[Value, ...]:
     """What a reading allows, among operands, results of cases and two NaNs.
 
     That is all there is, but for payloads of NaNs.
@@ -75,7 +80,12 @@ def same_value(a: Value, b: Value, etype: ElementType) -> bool:
 
 
 def agrees(
-    spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
+    *,
+    bitwise: bool,
 ) -> bool:
     """Whether a triple is in the region of agreement of a reading with the cases, as the file states it."""
     regions = reading.regions(bitwise=bitwise)
@@ -91,7 +101,8 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     # The first type of the family that is signed alike has samples as different.
     signed = getattr(etype.bits, "signed", None)
     types = spec.types_of(etype.family)
-    first = next(other for other in types if getattr(other.bits, "signed", None) == signed)
+    signed_alike = [other for other in types if getattr(other.bits, "signed", None) == signed]
+    first = signed_alike[0]
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
         spec.memo[key] = _allows_two_values(spec, first, reading)

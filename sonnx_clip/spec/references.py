@@ -47,14 +47,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic((section.name, index, "id"), message, todo)
             seen.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
-        for name, index, entry in entries_with(spec, key):
-            ids = getattr(entry, key)
-            way = (name, index, key)
-            if isinstance(ids, tuple):
-                for position, id_ in enumerate(ids):
-                    yield from unknown_in(spec, target, (*way, position), id_)
-            elif ids:
-                yield from unknown_in(spec, target, way, ids)
+        yield from _check_ids(spec, key, target)
     yield from _check_declared(spec)
     yield from _check_families(spec)
     yield from _check_refutations(spec)
@@ -63,16 +56,27 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
     yield from _check_theorems(spec)
 
 
+def _check_ids(spec: Spec, key: str, target: str) -> Iterator[Diagnostic]:
+    """References by a key to missing entries of a section."""
+    for name, index, entry in entries_with(spec, key):
+        ids = getattr(entry, key)
+        way = (name, index, key)
+        if isinstance(ids, tuple):
+            for position, id_ in enumerate(ids):
+                yield from unknown_in(spec, target, (*way, position), id_)
+        elif ids:
+            yield from unknown_in(spec, target, way, ids)
+
+
 def _check_head(spec: Spec) -> Iterator[Diagnostic]:
-    operands, result = spec.signature.ids, spec.result.id
+    """Names of operands and result that mean something else, and operands in a wrong order."""
+    operands = spec.signature.ids
+    result = spec.result.id
+    way: Way = ("result", "id")
     if result in operands:
-        yield Diagnostic(
-            ("result", "id"), f"`{result}` is an operand", "the result has a name of its own"
-        )
+        yield Diagnostic(way, f"`{result}` is an operand", "the result has a name of its own")
     elif result != "Y":
-        yield Diagnostic(
-            ("result", "id"), f"the result is called `{result}`", "conditions know it as Y"
-        )
+        yield Diagnostic(way, f"the result is called `{result}`", "conditions know it as Y")
     taken = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.signature.second},
@@ -80,35 +84,27 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     }
     for index, name in enumerate(operands):
         for meaning, names in taken.items():
+            # Theories write operands in small letters.
             if name in names or name.lower() in names:
                 message = f"`{name}` is a {meaning}"
                 yield Diagnostic(("operands", index, "id"), message, "choose another name")
     if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
-        yield Diagnostic(
-            ("readings",), "there is no reading `cases`", "all others are compared with it"
-        )
+        message = "there is no reading `cases`"
+        yield Diagnostic(("readings",), message, "all others are compared with it")
+    way = ("operands",)
     roles = [operand.role for operand in spec.operands]
     if roles[0] == "scalar":
-        yield Diagnostic(
-            ("operands",), "no operand is a tensor", "the result has the entries of a tensor"
-        )
-    elif roles != sorted(roles, reverse=True):
-        yield Diagnostic(("operands",), "a tensor follows a scalar", "name the tensors first")
+        todo = "the result has the entries of a tensor"
+        yield Diagnostic(way, "no operand is a tensor", todo)
+    elif roles != sorted(roles, reverse=True):  # `tensor` comes after `scalar` in the alphabet
+        yield Diagnostic(way, "a tensor follows a scalar", "name the tensors first")
 
 
 def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     """A declared example names every tensor, and a change of it one of them; their types are there."""
     example = spec.declared_example
     known = spec.signature.all_ids
-    declarations: list[tuple[Way, Any]] = []
-    for name, tensor in (example or {}).items():
-        declarations.append((("declared_example", name), tensor))
-    for key in ("broken_alone_by", "aliases"):
-        for section, index, entry in entries_with(spec, key):
-            for name, change in getattr(entry, key).items():
-                declarations.append(((section, index, key, name), change))
-
-    for way, declared in declarations:
+    for way, declared in _declarations(spec):
         if way[-1] not in known:
             message = f"there is no tensor `{way[-1]}`"
             yield Diagnostic(way, message, f"there are {', '.join(known)}", of_key=True)
@@ -122,6 +118,16 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     if example is None and spec.restrictions:
         message = "there is no `declared_example`, which restrictions change"
         yield Diagnostic((), message, "give a node that meets every restriction")
+
+
+def _declarations(spec: Spec) -> Iterator[tuple[Way, Any]]:
+    """The tensors of the declared example and the changes of it, with their places."""
+    for name, tensor in (spec.declared_example or {}).items():
+        yield ("declared_example", name), tensor
+    for key in ("broken_alone_by", "aliases"):
+        for section, index, entry in entries_with(spec, key):
+            for name, change in getattr(entry, key).items():
+                yield (section, index, key, name), change
 
 
 def _check_families(spec: Spec) -> Iterator[Diagnostic]:
@@ -165,9 +171,8 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
                 message = f"the constraint is not stated for the family `{family}`"
                 yield Diagnostic(way, message, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
-                message = (
-                    f"it is refuted for `{family}`, and no condition is given under which it holds"
-                )
+                lacking = "no condition is given under which it holds"
+                message = f"it is refuted for `{family}`, and {lacking}"
                 yield Diagnostic(way, message, f"add to `repaired`: {{{family}: …}}", of_key=True)
 
 
@@ -198,28 +203,26 @@ def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     named = {entry.false_for for entry in spec.properties}
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_operators):
+        way = ("wrong_operators", index)
         if wrong.id not in named:
-            yield Diagnostic(
-                ("wrong_operators", index, "id"), f"nothing is false of `{wrong.id}`", "remove it"
-            )
+            message = f"nothing is false of `{wrong.id}`"
+            yield Diagnostic((*way, "id"), message, "remove it")
         if wrong.of is not None:
-            yield from unknown(
-                ("wrong_operators", index, "of"),
-                wrong.of,
-                definitions,
-                "definition without parameters",
-            )
+            noun = "definition without parameters"
+            yield from unknown((*way, "of"), wrong.of, definitions, noun)
 
 
 def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
     """Theorems of one finding have different names and existing element types."""
     for index, finding in enumerate(spec.findings):
+        way_to_claim = ("findings", index, "claim")
         for position, part in enumerate(finding.claim):
-            for place, id_ in enumerate(getattr(part, "types", None) or ()):
-                way: Way = ("findings", index, "claim", position, "types", place)
+            types = getattr(part, "types", None) or ()
+            for place, id_ in enumerate(types):
+                way: Way = (*way_to_claim, position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
         counts = Counter(finding.goal(part) for part in finding.theorems)
         for name, count in counts.items():
             if count > 1:
                 message = f"two theorems are called {name}"
-                yield Diagnostic(("findings", index, "claim"), message, "give them different ids")
+                yield Diagnostic(way_to_claim, message, "give them different ids")

@@ -31,9 +31,11 @@ def validate(model: type[_Model], document: Document) -> _Model:
     except ValidationError as error:
         complaints: list[tuple[bool, Position, UserError]] = []
         for details in error.errors():
-            if not _follows(details):
-                is_missing = details["type"] == "missing"
-                complaints.append((is_missing, *_placed(model, document, details)))
+            if _follows(details):
+                continue
+            is_missing = details["type"] == "missing"
+            at, complaint = _placed(model, document, details)
+            complaints.append((is_missing, at, complaint))
         _, _, first = min(complaints, key=itemgetter(0, 1))
         raise first from error
 
@@ -46,7 +48,9 @@ def _follows(details: ErrorDetails) -> bool:
 
 
 def _placed(
-    model: type[BaseModel], document: Document, details: ErrorDetails
+    model: type[BaseModel],
+    document: Document,
+    details: ErrorDetails,
 ) -> tuple[Position, UserError]:
     """The place of one complaint, and the message for it."""
     sort = details["type"]
@@ -81,16 +85,22 @@ def _placed(
     return at, document.error(way, message, todo, at)
 
 
-def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:
+def _real_way(
+    data: Any,
+    loc: tuple[int | str, ...],
+    *,
+    missing: bool,
+) -> tuple[int | str, ...]:
     """A location of pydantic without the parts that name members of a union."""
     way: list[int | str] = []
     for index, part in enumerate(loc):
-        inside = isinstance(data, Mapping) and part in data
-        if inside or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+        is_key = isinstance(data, Mapping) and part in data
+        is_index = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if is_key or is_index:
             way.append(part)
             data = data[part]
         elif missing and index == len(loc) - 1:
-            way.append(part)
+            way.append(part)  # the missing key, which the data cannot have
     return tuple(way)
 
 
@@ -128,13 +138,13 @@ def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[Bas
     parts = [model]
     for key in way:
         inner: list[type[BaseModel]] = []
-        is_name = False
+        is_name_of_field = False
         for part in parts:
             for name, field in part.model_fields.items():
                 if key in (name, field.alias):
-                    is_name = True
+                    is_name_of_field = True
                     inner += _parts_of(field.annotation)
-        if is_name:
+        if is_name_of_field:
             parts = inner
     return parts
 

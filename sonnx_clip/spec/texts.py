@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _TAG = re.compile(r"<[^>]*>")
@@ -40,23 +41,11 @@ class SourceText:
             words_of_line = line.split()
             words += words_of_line
             self._lines += [number] * len(words_of_line)
+        # Sources break lines where quotations do not, so both are compared with single spaces.
         self.words = " ".join(words)
         lengths = [len(word) + 1 for word in words]  # with the space behind it
         self._starts = [0, *accumulate(lengths)]
-
-        find_headings = _HEADINGS.get(suffix, _plain)
-        headings = find_headings(lines)
-        sections = []
-        for index, (start, level) in enumerate(headings):
-            # A section ends at the next heading that is not below its own.
-            end = len(lines)
-            for line_of_heading, other_level in headings[index + 1 :]:
-                if other_level <= level:
-                    end = line_of_heading
-                    break
-            title = plain(lines[start])
-            sections.append(Section(title, start + 1, tuple(lines[start:end])))
-        self.sections = tuple(sections)
+        self.sections = tuple(_sections(lines, suffix))
 
     def line(self, at: int) -> int:
         """The line of a place."""
@@ -113,14 +102,15 @@ def _markdown(lines: list[str]) -> list[tuple[int, int]]:
 def _restructured(lines: list[str]) -> list[tuple[int, int]]:
     """In reStructuredText a title has a line below it, as long; bold words alone are one level lower."""
     headings = []
-    following = [*lines[1:], ""]
-    for index, (line, below) in enumerate(zip(lines, following, strict=True)):
+    lines_below = [*lines[1:], ""]
+    for index, (line, below) in enumerate(zip(lines, lines_below, strict=True)):
         title = line.rstrip()
         underline = below.rstrip()
-        is_underline = underline and set(underline) <= set("=-~")
+        is_underline = bool(underline) and set(underline) <= set("=-~")
+        is_bold = re.fullmatch(r"\*\*[^*]+\*\*", line) is not None
         if title and is_underline and len(underline) >= len(title):
             headings.append((index, 1))
-        elif re.fullmatch(r"\*\*[^*]+\*\*", line):
+        elif is_bold:
             headings.append((index, 2))
     return headings
 
@@ -140,11 +130,27 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
         is_title = not line.endswith(".") and "=" not in line
         if stands_alone and is_short and is_title:
             ends_in_number = re.search(r"- \d+$", line) is not None
-            headings.append((index, 1 if ends_in_number else 2))
+            level = 1 if ends_in_number else 2
+            headings.append((index, level))
     return headings
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
+
+
+def _sections(lines: list[str], suffix: str) -> Iterator[Section]:
+    """The sections of a text, each with its subsections."""
+    find_headings = _HEADINGS.get(suffix, _plain)
+    headings = find_headings(lines)
+    for index, (start, level) in enumerate(headings):
+        # A section ends at the next heading that is not below its own.
+        end = len(lines)
+        for line_of_heading, other_level in headings[index + 1 :]:
+            if other_level <= level:
+                end = line_of_heading
+                break
+        title = plain(lines[start])
+        yield Section(title, start + 1, tuple(lines[start:end]))
 
 
 def fold(text: str) -> str:

@@ -34,7 +34,9 @@ class WrongEvaluator(Evaluator):
         return answer
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
-        return ((), self._answer) if name == self._wrong.of else super()._entry(name)
+        if name == self._wrong.of:
+            return (), self._answer
+        return super()._entry(name)
 
 
 def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]:
@@ -71,6 +73,7 @@ def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
         environment = dict(zip(names, numbers, strict=True))
         operands = numbers[: len(signature.ids)]
         environment[signature.result.id] = wrong.result(*operands)
+        # Conditions are as they are; only the claim is about the wrong operator.
         applies = all(right(condition, environment) for condition in conditions)
         if applies and not wrong(entry.claim, environment):
             return True

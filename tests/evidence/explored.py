@@ -22,7 +22,7 @@ from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.spec.dialects import used_bounds
+from sonnx_clip.spec.dialects import effective_bounds
 from sonnx_clip.spec.readings import answers, same_value
 from tests.evidence.test_browser import browse
 
@@ -208,7 +208,7 @@ def _bound(dialect_id, type_id, bound):
         return bound
     text = hex_float(int(bound), etype) if etype.family == "float" else show(int(bound), etype)
     try:
-        return used_bounds(spec, spec.dialect(dialect_id), etype, [text, text])[0]
+        return effective_bounds(spec, spec.dialect(dialect_id), etype, [text, text])[0]
     except UserError:
         return None
 

@@ -7,8 +7,7 @@ import pytest
 from sonnx_clip.backends.acsl import c_functions, required_goals
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
-from sonnx_clip.prove.coq import GOLDEN, coq_sources
-from sonnx_clip.prove.coq import digests as coq_digests
+from sonnx_clip.prove.coq import GOLDEN, coq_digests, coq_sources
 from sonnx_clip.prove.frama_c import (
     OPTIONS,
     FramaCRecord,
@@ -16,7 +15,7 @@ from sonnx_clip.prove.frama_c import (
     Smoke,
     WpGoal,
     WpProperty,
-    digests,
+    frama_c_digests,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -78,7 +77,7 @@ def of_type(etype, **fields):
     goal = {"function": "f", "total": 2, "simplifier": 1, "by": {"Z3": 1, "cvc5": 1}}
     ended = {"kind": "termination clause", "text": "", "status": "Valid"}
     whole = {
-        "type": etype.id, "files": digests(etype), "taken": (), "words": (),
+        "type": etype.id, "files": frama_c_digests(etype), "taken": (), "words": (),
         "properties": tuple(WpProperty(function=f, **ended) for f in c_functions(etype)),
         "goals": tuple(WpGoal(name=name, **goal) for name in required_goals(etype)),
         "smoke": tuple(Smoke(function=f, held=True) for f in c_functions(etype)), "seconds": 1.0,
@@ -138,7 +137,7 @@ def mutants(path, **changes):
 
 def test_records_of_other_files_are_stale(tmp_path, monkeypatch, coq):
     stale = coq | {"sources": {**coq["sources"], "coq/Clip.v": "0" * 64}}
-    changed = of_type(TYPES[0], files=dict.fromkeys(digests(TYPES[0]), "0" * 64))
+    changed = of_type(TYPES[0], files=dict.fromkeys(frama_c_digests(TYPES[0]), "0" * 64))
     monkeypatch.setattr(
         collect, "MUTANTS", mutants(tmp_path / "mutants.json", mutated_sha256="0" * 64)
     )

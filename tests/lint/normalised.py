@@ -13,7 +13,7 @@ from sonnx_clip.whyml.rendered_goals import rendered_obligations
 from tests.lint.same_outputs import differences
 
 if TYPE_CHECKING:
-    from sonnx_clip.lint.changes import Step
+    from sonnx_clip.lint.changes import NormaliseStep
 
 MODELS = Path(__file__).parent.parent / "models"
 
@@ -49,7 +49,7 @@ def done(found: Normalised, index: int = 0) -> list[str]:
     return [step.rule for step in found.report.nodes[index].steps if step.done]
 
 
-def left(found: Normalised, index: int = 0) -> list[Step]:
+def left(found: Normalised, index: int = 0) -> list[NormaliseStep]:
     return [step for step in found.report.nodes[index].steps if not step.done]
 
 

@@ -13,7 +13,7 @@ from sonnx_clip.cli import app
 from sonnx_clip.explain.triple import explain_triple
 from sonnx_clip.language import encode
 from sonnx_clip.lint import json_parts, to_text
-from sonnx_clip.lint.verdict import Run
+from sonnx_clip.lint.verdict import BatchRun
 from sonnx_clip.root.dtypes import from_bits
 from sonnx_clip.spec import load_spec
 from tests import command
@@ -103,7 +103,7 @@ def test_stored_bounds_are_shown_and_surprising_ones_noted(
     text = to_text(report)
     assert f"bounds: L = {low:g}, M = {high:g}" in text
     assert (note in text) if note else ("note:" not in text)
-    (node,) = json.loads("".join(json_parts(Run((report,), ()))))["models"][0]["nodes"]
+    (node,) = json.loads("".join(json_parts(BatchRun((report,), ()))))["models"][0]["nodes"]
     assert node["bounds"] == {"L": f"{low:g}", "M": f"{high:g}"}
     assert (node["note"] is None) == (note is None)
 

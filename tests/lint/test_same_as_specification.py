@@ -9,10 +9,10 @@ import numpy as np
 from onnx import helper
 
 from sonnx_clip.lint.clip_nodes import ClipNode
-from sonnx_clip.lint.graph_scope import Scope
+from sonnx_clip.lint.graph_scope import GraphScope
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.restrictions import judge
-from sonnx_clip.lint.tensors import Argument, from_type
+from sonnx_clip.lint.tensors import NodeTensor, from_type
 from sonnx_clip.lint.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, declared_example, evaluator, load_spec
 from tests.lint.build import clip, graph
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from sonnx_clip.root.signature import Operand
 
 
-def _argument(operand: Operand, tensor: DeclaredTensor | None) -> Argument:
+def _argument(operand: Operand, tensor: DeclaredTensor | None) -> NodeTensor:
     if tensor is None:
-        return Argument(operand, None)
+        return NodeTensor(operand, None)
     code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.type))
     make = helper.make_sparse_tensor_type_proto if tensor.sparse else helper.make_tensor_type_proto
     info = from_type(make(code, tensor.dims), "graph input")
-    return Argument(operand, operand.id, (info,))
+    return NodeTensor(operand, operand.id, (info,))
 
 
 def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     """The restrictions that lint does not say are met where they hold, or says are met where they do not."""
     spec = load_spec()
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
-    node = ClipNode(proto, Scope(graph(proto), "main"), 0, 13)
+    node = ClipNode(proto, GraphScope(graph(proto), "main"), 0, 13)
     operands = (*profile().signature.operands, profile().signature.result)
     judged = judge(
         node, [_argument(operand, tensors[operand.id]) for operand in operands], profile()

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from sonnx_clip.lint import lint_model, run_each, to_sarif
-from sonnx_clip.lint.verdict import Run
+from sonnx_clip.lint.verdict import BatchRun
 from tests.lint.build import clip, graph, lint, model, value
 from tests.lint.normalised import MODELS
 
@@ -25,7 +25,7 @@ def valid(text: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run[Any]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> BatchRun[Any]:
     """The reports of three real models, and of a file that is none."""
     broken = tmp_path_factory.mktemp("sarif") / "broken.onnx"
     broken.write_bytes(b"no")
@@ -33,12 +33,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run[Any]:
 
 
 @pytest.fixture(scope="module")
-def log(run: Run[Any]) -> dict[str, Any]:
+def log(run: BatchRun[Any]) -> dict[str, Any]:
     (found,) = valid(to_sarif(run))["runs"]
     return found
 
 
-def test_every_problem_is_in_one_result(run: Run[Any], log: dict[str, Any]) -> None:
+def test_every_problem_is_in_one_result(run: BatchRun[Any], log: dict[str, Any]) -> None:
     """An open shape is in the result of its root cause; any other problem in that of its finding."""
     results, causes = [], []
     for result in log["results"]:
@@ -89,7 +89,7 @@ def test_finding_names_its_file_node_and_tensor(tmp_path: Path) -> None:
     report = lint(
         tmp_path, model(graph(clip("X", "", "M", name="c"), inputs=[value("X", [2, 3], 0)]))
     )
-    (log,) = valid(to_sarif(Run((report,), ())))["runs"]
+    (log,) = valid(to_sarif(BatchRun((report,), ())))["runs"]
     first, *_, last = log["results"]
     assert (first["ruleId"], first["level"], first["kind"]) == ("R1", "error", "fail")
     assert (last["level"], last["kind"]) == ("none", "open")

@@ -7,7 +7,7 @@ import pytest
 from sonnx_clip.backends.drivers import COMMANDS, why3_configuration
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.provers import NAMES, ProverLimits, Reply, ask, find_provers, read_answer
+from sonnx_clip.prove.provers import NAMES, ProverLimits, Reply, ask, find_provers, read_verdict
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import Running
 
@@ -42,8 +42,8 @@ TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
     ],
 )
 def test_read_answer(output, status, verdict):
-    assert read_answer(output, "d1", status, killed=False) == verdict
-    assert read_answer(output, "d1", status, killed=True) == "timeout"
+    assert read_verdict(output, "d1", status, killed=False) == verdict
+    assert read_verdict(output, "d1", status, killed=True) == "timeout"
 
 
 def test_why3_is_configured_to_use_the_same_commands():

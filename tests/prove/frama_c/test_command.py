@@ -7,7 +7,14 @@ import pytest
 
 from sonnx_clip.backends.acsl import contract_path, render_acsl
 from sonnx_clip.cli.other_roads import prove_by_frama_c
-from sonnx_clip.prove.frama_c import HEADER, FramaC, FramaCRecord, c_path, digests, prove_type
+from sonnx_clip.prove.frama_c import (
+    HEADER,
+    FramaC,
+    FramaCRecord,
+    c_path,
+    frama_c_digests,
+    prove_type,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
@@ -154,7 +161,7 @@ def test_json_is_the_record_and_a_whole_run_is_kept(prove, tmp_path):
     assert json.loads(out) == json.loads(kept)
     record = FramaCRecord.model_validate_json(kept)
     assert record.complete
-    assert record.types[0].files == digests(INT8)
+    assert record.types[0].files == frama_c_digests(INT8)
     assert set(record.tools) == {"Frama-C", "Z3", "cvc5"}
 
 
