@@ -191,8 +191,10 @@ def prove_these(
         print_table(console, spec, proofs)
         lines += undecided(why3, provers, proofs)
         if not complete:
-            unchanged = f"partial run: {build}/{RECORD} is unchanged"
-            lines.append(f"{unchanged}; `explain` and `evidence` need a run of all obligations")
+            path = build / RECORD
+            state = f"{path} is unchanged" if path.is_file() else f"it writes no {path}"
+            needed = "`explain` and `evidence` need a run of all obligations"
+            lines.append(f"partial run: {state}; {needed}")
         _print(console, [*lines, proofs_summary(proofs)])
         if left := unclaimed(spec):
             theory = f"why3/{written_theory(spec).name}"

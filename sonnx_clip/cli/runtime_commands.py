@@ -99,7 +99,7 @@ def check(
         Path | None, option("-o --output", "Write the report; - is stdout.", OUTPUT, value="FILE")
     ] = None,
     repro: Annotated[
-        Path | None, option("", "Write a script of reproducers.", OUTPUT, value="FILE")
+        Path | None, option("", "Write reproducers: sh FILE.", OUTPUT, value="FILE")
     ] = None,
     build: Annotated[
         Path | None, option("", "Keep results here, and reuse them.", OUTPUT, value="DIR")

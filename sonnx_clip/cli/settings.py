@@ -116,8 +116,10 @@ def _message(error: ValidationError, file: Path) -> UserError:
         todo = f'give the reason: {name} = "why this rule does not matter here"'
         return UserError(f"{key} has no reason", where, todo)
     problem = first["msg"].lower()
-    todo = "docs/your-repository.md has the keys"
-    return UserError(f"{key}: {problem}", where, todo)
+    listed_keys = ", ".join(_keys(tables))
+    return UserError(
+        f"{key}: {problem}", where, f"give it another value; the keys here: {listed_keys}"
+    )
 
 
 def _keys(tables: list[str]) -> list[str]:

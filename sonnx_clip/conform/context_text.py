@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.contexts.context_report import CONTEXT_VERDICTS, FAILING_IN_CONTEXT
 from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.root.terminal import counted
@@ -40,8 +41,11 @@ WAYS = {
 }
 
 
-def context_lines(by_type: ByType) -> Iterator[str]:
-    """The lines on contexts by element type; none if no context was asked."""
+def context_lines(by_type: ByType, *, pasted: bool = False) -> Iterator[str]:
+    """The lines on contexts by element type; none if no context was asked.
+
+    If `pasted`, with lines to paste that repeat the first of wrong results in context.
+    """
     if not any(by_type.values()):
         return
     for etype, contexts in by_type.items():
@@ -50,6 +54,9 @@ def context_lines(by_type: ByType) -> Iterator[str]:
     for blocks in by_cause(by_type):
         yield ""
         yield from _block(blocks)
+        first = blocks[0].wrong
+        if pasted and first.kind == "context" and first.reproduce:
+            yield f"  {command_line(first.reproduce)}"
     yield from _right_as_a_whole(by_type)
     yield from _refusals(by_type)
     yield from _not_asked(by_type)

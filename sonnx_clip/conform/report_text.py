@@ -83,7 +83,8 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
-    for line in context_lines({of_type.type: of_type.contexts for of_type in report.types}):
+    by_type = {of_type.type: of_type.contexts for of_type in report.types}
+    for line in context_lines(by_type, pasted=pasted):
         show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
@@ -135,8 +136,9 @@ def _type_counts(report: Report) -> Iterator[str]:
 def reproducers(report: Report) -> str:
     """A shell script of all reproducers: for each class and element type the first deviation of each kind."""
     lines = [
-        "# Repeats what `sonnx-clip check` reported. Each line prints type, shape and bits of the result,",
-        "# and what is expected. Run it where the runtime is installed: sh FILE",
+        "# Repeats what `sonnx-clip check` reported. Run it where the runtime is installed: sh FILE",
+        "# A line on one node prints type, shape and bits of the result, and what is expected.",
+        "# Lines on a context print the wrong entry and its bits; what is expected is above them.",
     ]
     for etype, id_, form, deviation in report.deviations:
         place = f"{etype}, {id_}, {deviation.key}"

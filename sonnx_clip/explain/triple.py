@@ -14,6 +14,7 @@ from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.quotation import readable
+from sonnx_clip.spec.quotes import lines_of
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim, Obligation
-    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.types import ElementType, Source
     from sonnx_clip.language.values import Value
     from sonnx_clip.root.signature import Operand
     from sonnx_clip.spec import Spec
@@ -76,6 +77,21 @@ class ObligationShown(Stored):
     proved_by: tuple[str, ...] = ()
 
 
+class SourcePlace(Stored):
+    """Where the words of a source are; `lines` are all at which they begin, none for what is only cited."""
+
+    title: str
+    section: str
+    file: str
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return f"{self.title}, section {self.section}"
+        word = "line" if len(self.lines) == 1 else "lines"
+        return f"{self.file}, {word} {', '.join(map(str, self.lines))}: section {self.section}"
+
+
 class TripleExplanation(Stored, extra="allow"):
     """Why clip(X, L, M), say, is what it is; the operands are further keys."""
 
@@ -94,6 +110,7 @@ class TripleExplanation(Stored, extra="allow"):
     result: WrittenNumber
     result_is: str
     quote: str
+    source: SourcePlace
     acceptable: tuple[AlsoAcceptable, ...]
     readings: tuple[ReadingView, ...]
     obligations: tuple[ObligationShown, ...]
@@ -134,12 +151,20 @@ def explain_triple(
         "result": written_number(expected, etype),
         "result_is": case.result_text,
         "quote": case.source.words,
+        "source": _place_of_source(spec, case.source),
         "acceptable": _acceptable(spec, etype, triple, expected),
         "readings": tuple(readings),
         "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
     }
     operands = {key: written_number(value, etype) for key, value in values.items()}
     return TripleExplanation.model_validate({**facts, **operands})
+
+
+def _place_of_source(spec: Spec, source: Source) -> SourcePlace:
+    page = spec.page(source.page)
+    return SourcePlace(
+        title=page.title, section=source.section, file=page.file, lines=lines_of(spec, source)
+    )
 
 
 def _label(operand: Operand) -> str:
@@ -249,6 +274,7 @@ def explanation_text(explanation: TripleExplanation, width: int | None = None) -
         ("case", f"{explanation.case}: {explanation.case_title}; {explanation.case_when}"),
         ("class", f"{explanation.class_id}: {explanation.class_title}; {explanation.class_when}"),
         ("source", readable(explanation.quote)),
+        ("", str(explanation.source)),
     ]
     label_width = max(len(label) for label, _ in rows)
 

@@ -46,7 +46,7 @@ def _group_lines(group: Sequence[NodeSteps]) -> Iterator[str]:
         yield f"  {title}"
     steps = [node.steps for node in group]
     if not steps[0]:
-        yield "    was in the profile, unchanged"
+        yield "    in the profile, itself unchanged"
     for same_step in zip(*steps, strict=True):
         yield from _step_lines(same_step)
 

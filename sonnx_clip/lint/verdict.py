@@ -282,6 +282,8 @@ class ModelReport:
     @cached_property
     def command(self) -> str | None:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
+        if self.undecided:  # `normalise` refuses a model that cannot be analysed
+            return None
         # Nodes with equal findings share them.
         distinct = {id(node.findings): node.findings for node in self.nodes}
         remedies: list[str] = []

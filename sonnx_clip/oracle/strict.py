@@ -24,7 +24,9 @@ CHUNK = 1 << 19
 """Entries at most in one call of a kernel that reads what it has written."""
 
 
-def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
+def clip(
+    x: Array | generic, min: Array | generic, max: Array | generic, *, out: Array | None = None
+) -> Array:
     """Limit the entries of `x` to the interval [`min`, `max`]; `max` everywhere if `max < min`.
 
     Where NumPy would pass over the entries several times (16-bit floats, bounds that are zero), the verified
@@ -55,7 +57,9 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
     return _clip(x, min, max, out, may_be_in_c=True)
 
 
-def clip_by_numpy(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
+def clip_by_numpy(
+    x: Array | generic, min: Array | generic, max: Array | generic, *, out: Array | None = None
+) -> Array:
     """As `clip`, by the kernels of NumPy alone: what `clip` does where the C kernels are not built."""
     return _clip(x, min, max, out, may_be_in_c=False)
 
