@@ -118,6 +118,7 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", shown, wrong.title))
         body = f"right {operands}"
+    # Last, after the definitions: a result of its own may use them.
     operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
 
     parts = []

@@ -111,7 +111,10 @@ class _Family:
         """The cases, definitions, classes and claims, with their theorems."""
         operands = self.spec.signature.arguments
         used = definitions_of(self.spec, *OF_MEANING)
-        cases = [self._condition(c.id, operands, c.when, c.title) for c in self.spec.cases]
+        cases = []
+        for case in self.spec.cases:
+            predicate = self._condition(case.id, operands, case.when, case.title)
+            cases.append(predicate)
         definitions = [self._defined(definition) for definition in used]
         classes = []
         for klass in self.spec.classes_of(self.family):
@@ -204,6 +207,7 @@ class _Family:
         """
         letters: dict[str, str] = {}
 
+        # A definition that uses an opaque one is opaque too: definitions come after what they use.
         def has_constant(node: tree.Expr) -> bool:
             if isinstance(node, tree.Use) and node.id in letters:
                 return True
@@ -334,7 +338,8 @@ class _Family:
         return f"{for_all}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
-        return any(c.id == claim.shows[0] for c in self.spec.constraints)
+        """Whether a claim is about a constraint: properties are about elements."""
+        return claim.shows[0] in {constraint.id for constraint in self.spec.constraints}
 
     def _proof(self, claim: Claim) -> str:
         if self._is_of_tensors(claim):

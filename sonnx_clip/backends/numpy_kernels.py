@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
@@ -42,8 +41,10 @@ def kernel_goal_name(traced: Traced, part: str) -> str:
 
 def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
     """The kernels that a planner chooses, each with the paths through it, in the order of their names."""
-    ordered = sorted(traced.paths, key=lambda path: path.kernel)
-    return {name: tuple(paths) for name, paths in groupby(ordered, key=lambda path: path.kernel)}
+    paths: dict[str, list[Path]] = {}
+    for path in sorted(traced.paths, key=lambda path: path.kernel):
+        paths.setdefault(path.kernel, []).append(path)
+    return {kernel: tuple(paths_of_kernel) for kernel, paths_of_kernel in paths.items()}
 
 
 def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -81,6 +82,8 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
 
 def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
     """Why a float type may be limited as integers; nothing for other types."""
+    # Between bounds on both sides of zero, 16-bit floats are clipped on their patterns: subtract, two
+    # integer clips, add.
     if etype.family != "float":
         return
     printer = element_printer(spec, etype)
@@ -187,8 +190,13 @@ def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
 
 
 def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
-    elements = [name for name, kind in free.items() if kind == "element" and name in used]
-    masks = [name for name, kind in free.items() if kind == "mask" and name in used]
+    """The quantifier over free variables that are used, elements before masks."""
+    elements: list[str] = []
+    masks: list[str] = []
+    for name, kind in free.items():
+        if name in used:
+            names = elements if kind == "element" else masks
+            names.append(name)
     groups = []
     if elements:
         groups.append(f"{' '.join(elements)}: {_type('element')}")

@@ -64,6 +64,7 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
             names.update(name.id for name in node.arguments if isinstance(name, Name))
             if node.function in DECLARED_FUNCTIONS:
                 words[node.function] = None
+    # Lint has a function for each word, and takes the tensors as its arguments.
     if len(words) != 1:
         called = f"{len(words)} declared functions ({', '.join(words)})"
         raise UserError(

@@ -64,6 +64,7 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
     original = generalised(question.original, theory)
     mutant = generalised(question.mutant, theory)
     conditions = [] if question.given is None else [generalised(question.given, theory)]
+    # Terms are elements, conditions are formulas.
     sign = "=" if kind_of(original) is tree.Kind.ELEMENT else "<->"
     conclusion = f"(({printer.show(original)}) {sign} ({printer.show(mutant)}))"
     premises = [printer.operand(condition, AND) for condition in conditions]

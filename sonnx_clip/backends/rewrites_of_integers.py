@@ -86,6 +86,7 @@ def _points(
 
 def _agreement(before: Expr, after: Expr, etype: ElementType, printer: TermPrinter) -> str:
     """That both terms have the same result, where `before` is defined."""
+    # Where `before` is not defined any result is right; where `after` alone is not, the terms differ.
     agreement = f"({printer.show(before)}) = ({printer.show(after)})"
     after_is_defined = _where_defined(after, etype)
     if after_is_defined is not None:

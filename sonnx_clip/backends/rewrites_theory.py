@@ -387,6 +387,7 @@ def _legal(
     rewrite: Rewrite, strength: Strength, condition: Expr | bool | None, printer: WhymlPrinter
 ) -> str:
     """The statement that both terms are the same for every X where the condition holds."""
+    # `given` restricts the constants: of others nothing is said, neither legal nor not.
     premises = [printer.operand(c, AND) for c in _stated(rewrite, condition)]
     variables = [name.lower() for name in (ELEMENT, *rewrite.constants)]
     same = _same(rewrite, strength, variables[0])
@@ -435,6 +436,7 @@ def _if_points_agree(
         premises += [f"n <> {constant}" for constant in constants]
     premises += [printer.operand(c, AND) for c in _stated(terms, None)]
 
+    # A term with opposites changes its course at the opposites of the constants too.
     points = [*constants, *theory.points, *others]
     if functions_of(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
@@ -460,6 +462,7 @@ def _same(rewrite: _Terms, strength: Strength, x: str) -> str:
     if strength == "bits":
         return f"{before} = {after}"
     same = f"same_value ({before}) ({after})"
+    # In the weakest strength a rewrite may do with a NaN what it likes.
     return f"not nan {x} -> {same}" if strength == "numbers" else same
 
 

@@ -74,6 +74,7 @@ def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
     id_ = etype.id
     # The claims of an operator without a theory by hand are about its cases alone.
     uses_clip = [CLIP] if has_written_theory(spec) else []
+    # The shape is a parameter there: with recursive lists Z3 ran out of memory or time on C2.
     uses_tensors = [CLIP, TENSORS]
     of_tensors = tensor_printer(spec, etype)
     # Findings speak of the constraints by name: `stated_C2 x l m y`.

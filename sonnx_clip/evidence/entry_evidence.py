@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 RESULT_CONSTRAINTS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
+_VECTOR_KEYS = ("x", "min", "max", "expected")
+"""The operands and the result of Clip in a vector; vectors of other operators are in no evidence."""
 
 
 class _Shown(NamedTuple):
@@ -60,7 +62,7 @@ def entries_of(
     shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
-        if section.name == REWRITES:  # of a file of their own
+        if section.name == REWRITES:  # spec/rewrites.yaml has them, for all operators
             yield from rewrite_entries(shown_by)
             continue
         for entry in _listed(spec, section.name):
@@ -125,6 +127,7 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
     """The obligations that show an entry, by element type; those about all types together."""
     by_entry: dict[str, ByType] = {}
     for evidenced in obligations:
+        # The subject of others is a theory, such as that of the restrictions or of the tensors.
         subject = evidenced.obligation.subject
         if subject not in types:
             subject = ALL_TYPES
@@ -135,6 +138,7 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
 
 def _cells(spec: Spec, shown: _Shown, by_type: ByType) -> Iterator[Cell]:
     """What is shown of an entry: for all element types at once, where there is such, then for each."""
+    # An entry that speaks of no type has this cell even without an obligation: it is then a gap.
     if ALL_TYPES in by_type or shown.once:
         yield cell_of(ALL_TYPES, by_type.get(ALL_TYPES, ()))
     if shown.once:
@@ -361,9 +365,11 @@ def _meets_premise(spec: Spec, entry: Property) -> Covers:
         return lambda _type, _vector: True  # a second input: every vector can be its first
 
     def met(type_id: str, vector: Vector) -> bool:
-        bits = (int(vector[key], 16) for key in ("x", "min", "max", "expected"))
-        environment = dict(zip(spec.signature.all_ids, bits, strict=True))
-        return bool(evaluator(spec, spec.element_type(type_id))(premise, environment))
+        environment = {}
+        for name, key in zip(spec.signature.all_ids, _VECTOR_KEYS, strict=True):
+            environment[name] = int(vector[key], 16)
+        evaluate = evaluator(spec, spec.element_type(type_id))
+        return bool(evaluate(premise, environment))
 
     return met
 
@@ -386,9 +392,11 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
             answer = deviation.environment(spec.signature)
             if not answer:
                 continue
-            ask = evaluator(spec, etype)
+            evaluate = evaluator(spec, etype)
+            # A property that is refuted as written holds under its condition: only there is an
+            # answer that breaks it the fault of the runtime.
             repaired = entry.repaired.get(etype.family)
-            meets_condition = repaired is None or ask(repaired, answer)
-            if meets_condition and not ask(entry.claim, answer):
+            meets_condition = repaired is None or evaluate(repaired, answer)
+            if meets_condition and not evaluate(entry.claim, answer):
                 violated[f"{name}, {type_id}"] = None
     return tuple(violated)

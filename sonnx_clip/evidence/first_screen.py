@@ -105,6 +105,7 @@ def tiles(evidence: Evidence, runtimes: Iterable[RuntimeView]) -> tuple[Tile, ..
 
 
 def _requirements(evidence: Evidence) -> Tile:
+    # Readings, classes and dialects are statements about the requirements, and none themselves.
     states = Counter(_state(entry) for entry in evidence.all_entries if entry.requirement)
     total = f"of {states.total()} met as written"
     refuted = f"{states['refuted']} refuted as written, a repaired form proved"
@@ -188,6 +189,7 @@ def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
 
 def _command(line: Argument, commands: dict[str, str]) -> str:
     """The command that writes the record of a line; empty where no command does."""
+    # A folder has the records of all runtimes: the line names that which is missing.
     if line.record == "build/verdicts/":
         name = line.name.removeprefix("Runtime ")
         return f"sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json"

@@ -86,6 +86,7 @@ def worst_verdict(
                 incomplete = True
             elif verdict is not None:
                 verdicts.add(verdict)
+    # A failure stays one, whatever else was judged; a good verdict needs all of them.
     worst_judged = worst(verdicts) if verdicts else None
     return "not run" if incomplete and worst_judged not in FAILING else worst_judged
 

@@ -188,6 +188,7 @@ def differing_programs(recorded: Mapping[str, str]) -> dict[str, str]:
     if why3 := shutil.which("why3"):
         present["why3"] = digest_of_file(Path(why3))
     differences: dict[str, str] = {}
+    # No error: the sample shows whether these programs answer as those of the record did.
     for name in sorted(recorded.keys() | present.keys()):
         recorded_digest = recorded.get(name, "none")
         own_digest = present.get(name, "none")
@@ -241,6 +242,7 @@ class _Repetition:
         self.provers = {prover.name: prover for prover in find_provers()}
         self.why3 = configure(folder_of_results, root=root)
         self.axioms = trusted(operator.generated.obligations, self.why3.texts)
+        # Without reasons and places, which people may edit after the run.
         self.known = {(item.kind, item.name, item.statement) for item in operator.proofs.trusted}
         self._printed: dict[tuple[str, str], PrintedTasks] = {}
 

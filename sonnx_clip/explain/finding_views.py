@@ -232,7 +232,9 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
     # Where the witness has every operand, its own line has the bounds already.
     if own_texts or witness.texts().keys() < set(operands):
         bounds = []
-        for name, value in list(zip(operands, answer.given, strict=True))[1:]:
+        _, *scalars = zip(operands, answer.given, strict=True)
+        for name, value in scalars:
+            # A bound that becomes no number stands as it is written.
             shown = own_texts[name] if value is None else number_with_bits(value, etype)
             bounds.append(f"{name} = {shown}")
         notes.append(", ".join(bounds))

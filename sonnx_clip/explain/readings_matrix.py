@@ -186,8 +186,9 @@ def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
     yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
     readings: dict[str, list[str]] = {}
     for cell in row.cells:
-        answer = f"{SIGNS[cell.agreement]} {' or '.join(cell.answers)}"
-        readings.setdefault(answer, []).append(cell.reading)
+        sign = SIGNS[cell.agreement]
+        answers = " or ".join(cell.answers)
+        readings.setdefault(f"{sign} {answers}", []).append(cell.reading)
     for answer, names in readings.items():
         yield f"  {answer}: {', '.join(names)}"
 

@@ -71,7 +71,7 @@ class Behaviour(Stored):
             if more > 0:
                 classes += f" and {more} more"
             text = f"{classes}: {text}"
-        return text.replace("|", "/")  # which would end the cell of a table
+        return text.replace("|", "/")  # a bar would end the cell of a table
 
 
 class RuntimeRecord(Stored):
@@ -108,6 +108,7 @@ class RuntimeRecord(Stored):
         """Whether the results were compared with what the oracle or the specification gives now."""
         if self.oracle_sha256 is None:
             return self.spec_sha256 == specification(self.operator).digest
+        # The specification has words too, whose change leaves the record as good as it was.
         return self.oracle_sha256 == digest_of_file(repo_file(ORACLE_FILE))
 
     @property
@@ -181,8 +182,9 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
             yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
         for klass in result.classes:
             for deviation in klass.deviations:
+                # A note says under which condition it refuses; one refused call says less.
                 if deviation.kind == "raises" and result.refusal is not None:
-                    continue  # a note has the condition
+                    continue
                 yield Behaviour(
                     verdict=deviation.key,
                     types=(result.type,),
@@ -254,6 +256,7 @@ def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
     if shown == set(known):
         return "all"
     words: list[str] = []
+    # By their names: signed and unsigned integers have `int` in them, all floats `float`.
     for word, part in (("integers", "int"), ("floats", "float")):
         of_family = [etype for etype in known if part in etype]
         shown_of_family = [etype for etype in of_family if etype in shown]
