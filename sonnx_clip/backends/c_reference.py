@@ -213,7 +213,17 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
     ) -> Obligation:
         shown = (etype.id, *shows)
         id_ = f"{etype.id}.c_{name}"
-        return Obligation(id_, "refinement", etype.id, shown, title, path, "Kernel", vc, statement)
+        return Obligation(
+            id=id_,
+            kind="refinement",
+            subject=etype.id,
+            shows=shown,
+            title=title,
+            file=path,
+            theory="Kernel",
+            goal=vc,
+            statement=statement,
+        )
 
     # The loop is no goal of its own: it is proved once, over two abstract comparisons (why3/kernel.mlw).
     goals = []

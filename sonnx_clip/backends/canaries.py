@@ -130,9 +130,9 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     parts += [declared.text for declared in definitions]
     parts.append(operator.text)
     return Module(
-        "".join(word.capitalize() for word in wrong.id.split("_")),
-        f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
-        uses_of(spec, etype),
-        parts,
-        [goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
+        name="".join(word.capitalize() for word in wrong.id.split("_")),
+        about=f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
+        uses=uses_of(spec, etype),
+        parts=parts,
+        goals=[goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
     )

@@ -152,11 +152,11 @@ class _Family:
 
     def _theorem(self, claim: Claim) -> CoqStatement:
         return CoqStatement(
-            claim.title[0].upper() + claim.title[1:],
-            "cases_are_clip" if claim.role == "written" else claim.name,
-            self._statement(claim),
-            claim.shows,
-            self._proof(claim),
+            title=claim.title[0].upper() + claim.title[1:],
+            name="cases_are_clip" if claim.role == "written" else claim.name,
+            body=self._statement(claim),
+            shows=claim.shows,
+            proof=self._proof(claim),
         )
 
     def readings(self) -> str:
@@ -362,11 +362,11 @@ class _Family:
         y = signature.result.id.lower()
         returns = f"{r.predicate} {operands_and_y}"
         yield CoqStatement(
-            f"{r.id} allows an answer for every input",
-            f"{r.word}_answers",
-            f"forall {operands} : t, exists {y}, {returns}",
-            shows,
-            "elsewhere",
+            title=f"{r.id} allows an answer for every input",
+            name=f"{r.word}_answers",
+            body=f"forall {operands} : t, exists {y}, {returns}",
+            shows=shows,
+            proof="elsewhere",
         )
         for agreement in _agreements(r):
             end = agreement.suffix
@@ -380,19 +380,19 @@ class _Family:
                 premise = ""
                 where = "Everywhere"
             yield CoqStatement(
-                f"{where} every answer that {r.id} allows has the {agreement.equal} of the cases",
-                f"{r.word}_agrees{end}",
-                f"forall {operands_and_y} : t, {premise}{returns} -> {same}",
-                shows,
+                title=f"{where} every answer that {r.id} allows has the {agreement.equal} of the cases",
+                name=f"{r.word}_agrees{end}",
+                body=f"forall {operands_and_y} : t, {premise}{returns} -> {same}",
+                shows=shows,
             )
             if region:
                 differs = f"exists {y}, {returns} /\\ ~ ({same})"
                 yield CoqStatement(
-                    f"Elsewhere {r.id} allows an answer of {agreement.different}",
-                    f"{r.word}_agrees{end}_nowhere_else",
-                    f"forall {operands} : t,\n  ~ {region} -> {differs}",
-                    shows,
-                    "elsewhere",
+                    title=f"Elsewhere {r.id} allows an answer of {agreement.different}",
+                    name=f"{r.word}_agrees{end}_nowhere_else",
+                    body=f"forall {operands} : t,\n  ~ {region} -> {differs}",
+                    shows=shows,
+                    proof="elsewhere",
                 )
 
 

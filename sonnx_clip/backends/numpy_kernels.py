@@ -90,16 +90,16 @@ def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
     plus_zero = printer.value(0)
     minus_zero = printer.value(sign_bit(float_bits(etype)))
     yield Module(
-        "IntegerRoute",
-        "Why the bits of a float may be limited as integers.",
-        [f"use elements.{etype.why3}"],
-        [
+        name="IntegerRoute",
+        about="Why the bits of a float may be limited as integers.",
+        uses=[f"use elements.{etype.why3}"],
+        parts=[
             f"  predicate plus (a: t) = ult a {minus_zero}",
             "  predicate minus (a: t) = not plus a",
             f"  predicate zero (a: t) = a = {plus_zero} \\/ a = {minus_zero}",
         ],
-        [goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
-        "smoke_integer_route",
+        goals=[goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
+        smoke="smoke_integer_route",
     )
 
 
@@ -112,12 +112,12 @@ def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
     parts.append("\n".join(f"  {clone}" for clone in _clones(traced)))
     parts.append(_way_function(traced))
     return Module(
-        THEORIES[traced.in_place],
-        "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
-        [f"use elements.{traced.etype.why3}", CLIP],
-        parts,
-        list(_goals(traced, shows)),
-        f"smoke_{kernel_goal_name(traced, 'kernels')}",
+        name=THEORIES[traced.in_place],
+        about="`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
+        uses=[f"use elements.{traced.etype.why3}", CLIP],
+        parts=parts,
+        goals=list(_goals(traced, shows)),
+        smoke=f"smoke_{kernel_goal_name(traced, 'kernels')}",
     )
 
 
@@ -150,7 +150,14 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
     def refinement(part: str, title: str, *printed: str) -> Goal:
         statement = " ".join(" ".join(printed).split())
         name = kernel_goal_name(traced, part)
-        return Goal(name, "refinement", shows, title, statement, lines=printed)
+        return Goal(
+            name=name,
+            kind="refinement",
+            shows=shows,
+            title=title,
+            statement=statement,
+            lines=printed,
+        )
 
     manner = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():

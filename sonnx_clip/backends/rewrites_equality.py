@@ -55,8 +55,22 @@ def equalities(family: FamilyId, questions: Sequence[Equality]) -> Module:
     goals = []
     for question in questions:
         statement = _statement(question, theory, printer)
-        goals.append(Goal(question.name, "theorem", (), question.name, statement))
-    return Module("Equal", "Mutants and originals.", theory.uses, declarations, goals)
+        goals.append(
+            Goal(
+                name=question.name,
+                kind="theorem",
+                shows=(),
+                title=question.name,
+                statement=statement,
+            )
+        )
+    return Module(
+        name="Equal",
+        about="Mutants and originals.",
+        uses=theory.uses,
+        parts=declarations,
+        goals=goals,
+    )
 
 
 def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:

@@ -232,12 +232,12 @@ _SORTS: Mapping[Kind, str] = {Kind.ELEMENT: "t", Kind.TENSOR: "tensor", Kind.FLO
 def goal(claim: Claim, printer: WhymlPrinter) -> Goal:
     """A claim as a goal."""
     return Goal(
-        claim.name,
-        claim.kind,
-        claim.shows,
-        claim.title,
-        statement(claim, printer),
-        claim.role == "step",
+        name=claim.name,
+        kind=claim.kind,
+        shows=claim.shows,
+        title=claim.title,
+        statement=statement(claim, printer),
+        is_step=claim.role == "step",
     )
 
 

@@ -91,7 +91,15 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
         if entry.source:
             paragraphs.append(f"Source: “{entry.source.quote}”")
         text = "\n\n".join(filter(None, paragraphs))
-        yield Item(own_id, kind, entry.id, entry.title, text, _status(entry), tuple(links))
+        yield Item(
+            id=own_id,
+            kind=kind,
+            name=entry.id,
+            title=entry.title,
+            text=text,
+            status=_status(entry),
+            links=tuple(links),
+        )
 
 
 def _status(entry: Entry) -> str:

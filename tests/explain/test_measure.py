@@ -108,7 +108,7 @@ def test_command_measures_all_runtimes_or_writes_nothing(
         if name != "onnxruntime"
     }
     with monkeypatch.context() as patch:
-        patch.setattr(measuring, "installed", lambda _: there)
+        patch.setattr(measuring, "installed_runtimes", lambda _: there)
         with pytest.raises(UserError, match="not installed: onnxruntime"):
             measuring.write_record([load_spec()])
     assert read_measured(SPEC) == before
