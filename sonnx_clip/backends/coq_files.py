@@ -48,9 +48,10 @@ def render_coq(spec: Spec) -> dict[str, str]:
     """The Coq files by their path; UserError where an entry cannot be stated of every format at once."""
     files = {f"{FOLDER}/Formats.v": render_formats(spec)}
     for family in spec.families:
-        of = _Family(spec, family.id)
-        files[f"{FOLDER}/{family.id.capitalize()}.v"] = of.meaning()
-        files[f"{FOLDER}/{family.id.capitalize()}Readings.v"] = of.readings()
+        name = family.id.capitalize()
+        rendered = _Family(spec, family.id)
+        files[f"{FOLDER}/{name}.v"] = rendered.meaning()
+        files[f"{FOLDER}/{name}Readings.v"] = rendered.readings()
     return files
 
 

@@ -73,14 +73,14 @@ PATH = "generated/replay.sh"
 
 def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str, str]:
     """The script, by its path in the repository."""
-    every = list(obligations)
-    smokes = sum(o.kind == "smoke" for o in every)
+    all_obligations = list(obligations)
+    smokes = sum(o.kind == "smoke" for o in all_obligations)
     # Variables of the shell: the script asks the provers for their versions.
     versions = {name: f"${command[0]}" for name, command in COMMANDS.items()}
     text = template("replay.sh.j2").render(
         header=header_lines(spec),
-        groups=list(_groups(every)),
-        proofs=len(every) - smokes,
+        groups=list(_groups(all_obligations)),
+        proofs=len(all_obligations) - smokes,
         smokes=smokes,
         elements=ELEMENTS,
         steps={"proof": PROOF_RESOURCES, "smoke": SMOKE_RESOURCES},

@@ -153,12 +153,12 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
         return {}
     low, high = as_used
     if as_used == (encode("lowest", etype), encode("highest", etype)):
-        told = f"the least and the greatest number of {etype.id}"
+        bounds_in_words = f"the least and the greatest number of {etype.id}"
     else:
-        told = f"{show(low, etype)} and {show(high, etype)}"
+        bounds_in_words = f"{show(low, etype)} and {show(high, etype)}"
     placeholders = {
         **values({"low": low, "high": high}),
-        "told": told,
+        "told": bounds_in_words,
         "limits": True,
         "keeps_infinities": etype.family == "float" and high == encode("inf", etype),
     }

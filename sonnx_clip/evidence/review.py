@@ -65,9 +65,9 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
             if has_family and about in tag.entries:
                 concerned.append(tag.id)
         quoted: set[int] = set()
-        for words in finding.words:
-            if words.page == SOURCE:
-                quoted.update(lines_of(spec, words))
+        for quotation in finding.words:
+            if quotation.page == SOURCE:  # a finding may quote other pages too
+                quoted.update(lines_of(spec, quotation))
         part = "" if concerned else about
         differing.append(PageDifference(finding, part, tuple(concerned), tuple(sorted(quoted))))
     return tuple(differing)

@@ -260,13 +260,13 @@ def _measured(
             if answer.form != CALL:  # a call has no model whose form could matter
                 forms_of_row.append(answer.form)
 
-    for (runtime, bits, words), forms_of_row in forms.items():
+    for (runtime, bits, rejection), forms_of_row in forms.items():
         if bits:
             answers = tuple(number_with_bits(int(pattern, 16), etype) for pattern in bits)
-        elif words.startswith(OTHER_TYPE):
-            answers = (words,)
+        elif rejection.startswith(OTHER_TYPE):
+            answers = (rejection,)
         else:
-            answers = (f"rejects: {words}",)
+            answers = (f"rejects: {rejection}",)
         yield AnswerRow(
             by=runtime,
             version=record.runtimes[runtime],

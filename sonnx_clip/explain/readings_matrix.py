@@ -176,8 +176,8 @@ def matrix_text(table: Matrix, width: int | None = None) -> str:
         lines += _row_lines(table, row)
     if table.interpretations:
         lines.append("NaN, which the words of these readings do not mention")
-    for reading, words in table.interpretations.items():
-        lines.append(f"  {reading}: {words}")
+    for reading, interpretation in table.interpretations.items():
+        lines.append(f"  {reading}: {interpretation}")
     return "\n".join(hanging(line, width, indent=4) for line in lines)
 
 

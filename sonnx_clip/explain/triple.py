@@ -284,8 +284,8 @@ def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> I
     for obligation in obligations:
         by_status.setdefault(_status_words(obligation), []).append(obligation)
 
-    for words, entries in by_status.items():
-        yield f"  obligations, {words}"
+    for status, entries in by_status.items():
+        yield f"  obligations, {status}"
         kernels = 0
         for entry in entries:
             if entry.kernel:

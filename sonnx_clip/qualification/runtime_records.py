@@ -119,12 +119,12 @@ class RuntimeRecord(Stored):
     @property
     def fitting(self) -> dict[str, list[str]]:
         """The readings that allow the answers, in words, each with its element types."""
-        words: list[tuple[str, str]] = []
+        descriptions: list[tuple[str, str]] = []
         for (readings, explained_by, *_), types in reading_groups(self.readings).items():
             matches = [self.readings[etype] for etype in types]
             text = _fitting(readings, explained_by, matches)
-            words += [(text, etype) for etype in types]
-        return grouped(words)
+            descriptions += [(text, etype) for etype in types]
+        return grouped(descriptions)
 
 
 def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
@@ -177,9 +177,9 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
     for result in report.types:
         if result.verdict == "refused":
-            words_of_classes = (klass.words for klass in result.classes if klass.words)
-            words = result.words or next(words_of_classes, "")
-            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
+            messages_of_classes = (klass.words for klass in result.classes if klass.words)
+            message = result.words or next(messages_of_classes, "")
+            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(message))
         for klass in result.classes:
             for deviation in klass.deviations:
                 # A note says under which condition it refuses; one refused call says less.
@@ -220,8 +220,8 @@ def _rank(behaviour: Behaviour) -> int:
     return len(_PROBLEMS)
 
 
-def _shortened(words: str) -> str:
-    return printable(" ".join(words.split()), _LONGEST)
+def _shortened(message: str) -> str:
+    return printable(" ".join(message.split()), _LONGEST)
 
 
 def _fitting(
@@ -255,13 +255,13 @@ def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
     shown = set(types)
     if shown == set(known):
         return "all"
-    words: list[str] = []
+    names: list[str] = []
     # By their names: signed and unsigned integers have `int` in them, all floats `float`.
-    for word, part in (("integers", "int"), ("floats", "float")):
+    for family_name, part in (("integers", "int"), ("floats", "float")):
         of_family = [etype for etype in known if part in etype]
         shown_of_family = [etype for etype in of_family if etype in shown]
         if len(shown_of_family) == len(of_family):
-            words.append(word)
+            names.append(family_name)
         else:
-            words += shown_of_family
-    return ", ".join(words)
+            names += shown_of_family
+    return ", ".join(names)
