@@ -118,6 +118,7 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", shown, wrong.title))
         body = f"right {operands}"
+    # Last, after the definitions: a result of its own may use them.
     operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
 
     parts = []
@@ -129,9 +130,9 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     parts += [declared.text for declared in definitions]
     parts.append(operator.text)
     return Module(
-        "".join(word.capitalize() for word in wrong.id.split("_")),
-        f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
-        uses_of(spec, etype),
-        parts,
-        [goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
+        name="".join(word.capitalize() for word in wrong.id.split("_")),
+        about=f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
+        uses=uses_of(spec, etype),
+        parts=parts,
+        goals=[goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
     )

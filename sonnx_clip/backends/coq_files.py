@@ -48,9 +48,10 @@ def render_coq(spec: Spec) -> dict[str, str]:
     """The Coq files by their path; UserError where an entry cannot be stated of every format at once."""
     files = {f"{FOLDER}/Formats.v": render_formats(spec)}
     for family in spec.families:
-        of = _Family(spec, family.id)
-        files[f"{FOLDER}/{family.id.capitalize()}.v"] = of.meaning()
-        files[f"{FOLDER}/{family.id.capitalize()}Readings.v"] = of.readings()
+        name = family.id.capitalize()
+        rendered = _Family(spec, family.id)
+        files[f"{FOLDER}/{name}.v"] = rendered.meaning()
+        files[f"{FOLDER}/{name}Readings.v"] = rendered.readings()
     return files
 
 
@@ -111,7 +112,10 @@ class _Family:
         """The cases, definitions, classes and claims, with their theorems."""
         operands = self.spec.signature.arguments
         used = definitions_of(self.spec, *OF_MEANING)
-        cases = [self._condition(c.id, operands, c.when, c.title) for c in self.spec.cases]
+        cases = []
+        for case in self.spec.cases:
+            predicate = self._condition(case.id, operands, case.when, case.title)
+            cases.append(predicate)
         definitions = [self._defined(definition) for definition in used]
         classes = []
         for klass in self.spec.classes_of(self.family):
@@ -149,11 +153,11 @@ class _Family:
 
     def _theorem(self, claim: Claim) -> CoqStatement:
         return CoqStatement(
-            claim.title[0].upper() + claim.title[1:],
-            "cases_are_clip" if claim.role == "written" else claim.name,
-            self._statement(claim),
-            claim.shows,
-            self._proof(claim),
+            title=claim.title[0].upper() + claim.title[1:],
+            name="cases_are_clip" if claim.role == "written" else claim.name,
+            body=self._statement(claim),
+            shows=claim.shows,
+            proof=self._proof(claim),
         )
 
     def readings(self) -> str:
@@ -204,6 +208,7 @@ class _Family:
         """
         letters: dict[str, str] = {}
 
+        # A definition that uses an opaque one is opaque too: definitions come after what they use.
         def has_constant(node: tree.Expr) -> bool:
             if isinstance(node, tree.Use) and node.id in letters:
                 return True
@@ -334,7 +339,8 @@ class _Family:
         return f"{for_all}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
-        return any(c.id == claim.shows[0] for c in self.spec.constraints)
+        """Whether a claim is about a constraint: properties are about elements."""
+        return claim.shows[0] in {constraint.id for constraint in self.spec.constraints}
 
     def _proof(self, claim: Claim) -> str:
         if self._is_of_tensors(claim):
@@ -357,11 +363,11 @@ class _Family:
         y = signature.result.id.lower()
         returns = f"{r.predicate} {operands_and_y}"
         yield CoqStatement(
-            f"{r.id} allows an answer for every input",
-            f"{r.word}_answers",
-            f"forall {operands} : t, exists {y}, {returns}",
-            shows,
-            "elsewhere",
+            title=f"{r.id} allows an answer for every input",
+            name=f"{r.word}_answers",
+            body=f"forall {operands} : t, exists {y}, {returns}",
+            shows=shows,
+            proof="elsewhere",
         )
         for agreement in _agreements(r):
             end = agreement.suffix
@@ -375,19 +381,19 @@ class _Family:
                 premise = ""
                 where = "Everywhere"
             yield CoqStatement(
-                f"{where} every answer that {r.id} allows has the {agreement.equal} of the cases",
-                f"{r.word}_agrees{end}",
-                f"forall {operands_and_y} : t, {premise}{returns} -> {same}",
-                shows,
+                title=f"{where} every answer that {r.id} allows has the {agreement.equal} of the cases",
+                name=f"{r.word}_agrees{end}",
+                body=f"forall {operands_and_y} : t, {premise}{returns} -> {same}",
+                shows=shows,
             )
             if region:
                 differs = f"exists {y}, {returns} /\\ ~ ({same})"
                 yield CoqStatement(
-                    f"Elsewhere {r.id} allows an answer of {agreement.different}",
-                    f"{r.word}_agrees{end}_nowhere_else",
-                    f"forall {operands} : t,\n  ~ {region} -> {differs}",
-                    shows,
-                    "elsewhere",
+                    title=f"Elsewhere {r.id} allows an answer of {agreement.different}",
+                    name=f"{r.word}_agrees{end}_nowhere_else",
+                    body=f"forall {operands} : t,\n  ~ {region} -> {differs}",
+                    shows=shows,
+                    proof="elsewhere",
                 )
 
 

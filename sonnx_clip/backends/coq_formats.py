@@ -141,18 +141,22 @@ class _Format:
             agrees = f"Clip.same {shown} (cases {numbers})"
         word = reading.word
         return CoqStatement(
-            f"{reading.id.capitalize()} allows {difference} than the cases",
-            f"{self.etype.id}_{word}_differs{kind}",
-            f"~ {word}_region{kind} {numbers} /\\\n"
+            title=f"{reading.id.capitalize()} allows {difference} than the cases",
+            name=f"{self.etype.id}_{word}_differs{kind}",
+            body=f"~ {word}_region{kind} {numbers} /\\\n"
             f"  {word}_returns {numbers} {shown} /\\ ~ ({agrees})",
-            (reading.id,),
-            "computed",
+            shows=(reading.id,),
+            proof="computed",
         )
 
     def _fact(self, claim: Claim, statement: str) -> CoqStatement:
         title = claim.title[0].upper() + claim.title[1:]
         return CoqStatement(
-            title, f"{self.etype.id}_{claim.name}", statement, claim.shows, "computed"
+            title=title,
+            name=f"{self.etype.id}_{claim.name}",
+            body=statement,
+            shows=claim.shows,
+            proof="computed",
         )
 
     def _numbers(self, claim: Claim, names: Iterable[str]) -> str:

@@ -80,6 +80,7 @@ class CoqPrinter(Printing):
         match expr:
             case tree.Use(id=name, arguments=()):
                 return _APPLY, f"{name} {self.signature.arguments}"
+            # Only floats have a bit that tells signalling NaNs from quiet ones.
             case tree.Call(function="is_signalling", arguments=(a,)):
                 operand = self.operand(a, _ATOM)
                 signalling = f"(nan {operand} && unquiet {operand})"

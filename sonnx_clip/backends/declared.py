@@ -173,6 +173,7 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     parameters = d.parameters or spec.signature.ids
     names = " ".join(name.lower() for name in parameters)
     if d.families is not None and etype.family not in d.families:
+        # Conditions that all families share may use it: no real is a NaN, say.
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
     body = element_printer(spec, etype).show(d.is_)
     return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
@@ -228,6 +229,8 @@ def _allowed(
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
     signature = spec.signature
+    # A relation, no function: minNum, maxNum and np.maximum leave the sign of zero open, and IEEE 754
+    # the NaN.
     reading = spec.reading(allowed.reading)
     if allowed.dialect is None:
         title = f"{reading.id}: {reading.title}"
@@ -251,6 +254,7 @@ def _property(spec: Spec, printer: WhymlPrinter, entry: Property) -> Declared:
     claim = printer.show(entry.claim)
     operands = spec.signature.arguments
     result = spec.signature.result.id.lower()
+    # Only where the claim mentions it: Why3 would warn of a name that is not used.
     if result in _WORD.findall(claim):
         claim = f"let {result} = cases {operands} in {claim}"
     return declare(entry.id, operands, "t", claim, entry.title)

@@ -67,7 +67,7 @@ class Generated:
 
 # Whether every operator has the files, or one with a theory that is written by hand, as kernels need it.
 EVERY, WITH_THEORY = True, False
-# What renders theories, in the order of their obligations.
+# What renders theories, in the order of their obligations, which is that of evidence and replay.
 THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
     (EVERY, why3_theories),
     (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
@@ -201,6 +201,7 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
 
 def _stale(generated: Generated, root: Path) -> list[str]:
     """The files that are missing or differ."""
+    # Compared as bytes: a line end that git or an editor has changed is a difference.
     stale = []
     for path, text in generated.files.items():
         file = root / path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
@@ -42,8 +41,10 @@ def kernel_goal_name(traced: Traced, part: str) -> str:
 
 def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
     """The kernels that a planner chooses, each with the paths through it, in the order of their names."""
-    ordered = sorted(traced.paths, key=lambda path: path.kernel)
-    return {name: tuple(paths) for name, paths in groupby(ordered, key=lambda path: path.kernel)}
+    paths: dict[str, list[Path]] = {}
+    for path in sorted(traced.paths, key=lambda path: path.kernel):
+        paths.setdefault(path.kernel, []).append(path)
+    return {kernel: tuple(paths_of_kernel) for kernel, paths_of_kernel in paths.items()}
 
 
 def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -81,22 +82,24 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
 
 def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
     """Why a float type may be limited as integers; nothing for other types."""
+    # Between bounds on both sides of zero, 16-bit floats are clipped on their patterns: subtract, two
+    # integer clips, add.
     if etype.family != "float":
         return
     printer = element_printer(spec, etype)
     plus_zero = printer.value(0)
     minus_zero = printer.value(sign_bit(float_bits(etype)))
     yield Module(
-        "IntegerRoute",
-        "Why the bits of a float may be limited as integers.",
-        [f"use elements.{etype.why3}"],
-        [
+        name="IntegerRoute",
+        about="Why the bits of a float may be limited as integers.",
+        uses=[f"use elements.{etype.why3}"],
+        parts=[
             f"  predicate plus (a: t) = ult a {minus_zero}",
             "  predicate minus (a: t) = not plus a",
             f"  predicate zero (a: t) = a = {plus_zero} \\/ a = {minus_zero}",
         ],
-        [goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
-        "smoke_integer_route",
+        goals=[goal(claim, printer) for claim in claims_of(spec, etype.id, "integer route")],
+        smoke="smoke_integer_route",
     )
 
 
@@ -109,12 +112,12 @@ def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
     parts.append("\n".join(f"  {clone}" for clone in _clones(traced)))
     parts.append(_way_function(traced))
     return Module(
-        THEORIES[traced.in_place],
-        "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
-        [f"use elements.{traced.etype.why3}", CLIP],
-        parts,
-        list(_goals(traced, shows)),
-        f"smoke_{kernel_goal_name(traced, 'kernels')}",
+        name=THEORIES[traced.in_place],
+        about="`out` is `x`." if traced.in_place else "`out` shares no memory with `x`.",
+        uses=[f"use elements.{traced.etype.why3}", CLIP],
+        parts=parts,
+        goals=list(_goals(traced, shows)),
+        smoke=f"smoke_{kernel_goal_name(traced, 'kernels')}",
     )
 
 
@@ -147,7 +150,14 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
     def refinement(part: str, title: str, *printed: str) -> Goal:
         statement = " ".join(" ".join(printed).split())
         name = kernel_goal_name(traced, part)
-        return Goal(name, "refinement", shows, title, statement, lines=printed)
+        return Goal(
+            name=name,
+            kind="refinement",
+            shows=shows,
+            title=title,
+            statement=statement,
+            lines=printed,
+        )
 
     manner = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():
@@ -187,8 +197,13 @@ def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
 
 
 def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
-    elements = [name for name, kind in free.items() if kind == "element" and name in used]
-    masks = [name for name, kind in free.items() if kind == "mask" and name in used]
+    """The quantifier over free variables that are used, elements before masks."""
+    elements: list[str] = []
+    masks: list[str] = []
+    for name, kind in free.items():
+        if name in used:
+            names = elements if kind == "element" else masks
+            names.append(name)
     groups = []
     if elements:
         groups.append(f"{' '.join(elements)}: {_type('element')}")

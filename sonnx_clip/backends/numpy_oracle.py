@@ -172,12 +172,12 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
         # Constants take the element type of the first parameter: all have the same.
         anchor = parameters[0]
         return OracleFunction(
-            f"{family}_{name or python_name(id_)}",
-            ", ".join(parameters),
-            f"{id_}: {title}",
-            textwrap.wrap(unparse(expr), _COMMENT_WIDTH),
-            _broken(expression(expr, family, anchor), expr, family, anchor),
-            is_definition,
+            name=f"{family}_{name or python_name(id_)}",
+            parameters=", ".join(parameters),
+            title=f"{id_}: {title}",
+            comment=textwrap.wrap(unparse(expr), _COMMENT_WIDTH),
+            code=_broken(expression(expr, family, anchor), expr, family, anchor),
+            is_definition=is_definition,
         )
 
     for d in spec.definitions:
@@ -188,11 +188,11 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
             names = ", ".join(parameters)
             comment = f"families: {', '.join(d.families)}"
             yield OracleFunction(
-                f"{family}_{d.id}",
-                names,
-                f"{d.id}: {d.title}",
-                [comment],
-                f"_false({names})",
+                name=f"{family}_{d.id}",
+                parameters=names,
+                title=f"{d.id}: {d.title}",
+                comment=[comment],
+                code=f"_false({names})",
                 is_definition=True,
             )
     for case in spec.cases:

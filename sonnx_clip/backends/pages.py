@@ -117,6 +117,7 @@ def coverage_table(covered: Iterable[Covered]) -> str:
 
 def render_readings(spec: Spec) -> dict[str, str]:
     """The page of readings: the matrix of floats, and the exceptions in the other families."""
+    # Readings differ most where there are NaNs and signs of zero: other families have exceptions only.
     floats, *others = (matrix(spec, spec.element_type(type_id)) for type_id in SHOWN)
     agreements: Counter[tuple[str, str]] = Counter()
     for row in floats.rows:

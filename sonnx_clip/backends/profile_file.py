@@ -57,21 +57,22 @@ def render_profile(spec: Spec) -> dict[str, str]:
 
 def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     """A restriction as its word, and the tensors that the word applies to."""
-    words: dict[str, None] = {}
+    functions: dict[str, None] = {}
     names: set[str] = set()
     for node in subtrees(entry.holds):
         if isinstance(node, Call):
             names.update(name.id for name in node.arguments if isinstance(name, Name))
             if node.function in DECLARED_FUNCTIONS:
-                words[node.function] = None
-    if len(words) != 1:
-        called = f"{len(words)} declared functions ({', '.join(words)})"
+                functions[node.function] = None
+    # Lint has a function for each, and takes the tensors as its arguments.
+    if len(functions) != 1:
+        called = f"{len(functions)} declared functions ({', '.join(functions)})"
         raise UserError(
             f"restriction {entry.id} calls {called}; lint supports one",
             where=spec.file,
             todo="split it into restrictions with one function each",
         )
-    (word,) = words
+    (word,) = functions
     tensors = [name for name in spec.signature.all_ids if name in names]
     return {"id": entry.id, "word": word, "of": tensors}
 

@@ -100,7 +100,16 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         for index, other in enumerate(placed[first_below:], first_below):
             if other.node.below == node.id:
                 placed[index] = other._replace(above=(x + WIDTH, middle))
-        placed.append(Placed(node, lines, x, y, height, None))
+        placed.append(
+            Placed(
+                node=node,
+                lines=lines,
+                x=x,
+                y=y,
+                height=height,
+                above=None,
+            )
+        )
         return middle
 
     for root in below[""]:

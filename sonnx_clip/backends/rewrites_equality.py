@@ -55,8 +55,22 @@ def equalities(family: FamilyId, questions: Sequence[Equality]) -> Module:
     goals = []
     for question in questions:
         statement = _statement(question, theory, printer)
-        goals.append(Goal(question.name, "theorem", (), question.name, statement))
-    return Module("Equal", "Mutants and originals.", theory.uses, declarations, goals)
+        goals.append(
+            Goal(
+                name=question.name,
+                kind="theorem",
+                shows=(),
+                title=question.name,
+                statement=statement,
+            )
+        )
+    return Module(
+        name="Equal",
+        about="Mutants and originals.",
+        uses=theory.uses,
+        parts=declarations,
+        goals=goals,
+    )
 
 
 def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
@@ -64,6 +78,7 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
     original = generalised(question.original, theory)
     mutant = generalised(question.mutant, theory)
     conditions = [] if question.given is None else [generalised(question.given, theory)]
+    # Terms are elements, conditions are formulas.
     sign = "=" if kind_of(original) is tree.Kind.ELEMENT else "<->"
     conclusion = f"(({printer.show(original)}) {sign} ({printer.show(mutant)}))"
     premises = [printer.operand(condition, AND) for condition in conditions]

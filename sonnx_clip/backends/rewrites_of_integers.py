@@ -43,18 +43,18 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
     premises = [" ".join(["agree", point, *constants]) for point in points]
     statement = " -> ".join([*premises, f"agree {arguments}"])
     goal = Goal(
-        "suffice_bits",
-        "theorem",
-        ("terms",),
-        f"The critical points suffice in {etype.id}",
-        f"forall {arguments}: t. {statement}",
+        name="suffice_bits",
+        kind="theorem",
+        shows=("terms",),
+        title=f"The critical points suffice in {etype.id}",
+        statement=f"forall {arguments}: t. {statement}",
     )
     return Module(
-        "CriticalPoints",
-        "Terms of a command.",
-        [f"use elements.{etype.why3}", CLIP],
-        [declared.text for declared in (*functions, agree)],
-        [goal],
+        name="CriticalPoints",
+        about="Terms of a command.",
+        uses=[f"use elements.{etype.why3}", CLIP],
+        parts=[declared.text for declared in (*functions, agree)],
+        goals=[goal],
     )
 
 
@@ -86,6 +86,7 @@ def _points(
 
 def _agreement(before: Expr, after: Expr, etype: ElementType, printer: TermPrinter) -> str:
     """That both terms have the same result, where `before` is defined."""
+    # Where `before` is not defined any result is right; where `after` alone is not, the terms differ.
     agreement = f"({printer.show(before)}) = ({printer.show(after)})"
     after_is_defined = _where_defined(after, etype)
     if after_is_defined is not None:

@@ -74,28 +74,28 @@ class Theory:
 
 
 _FLOATS: Final = Theory(
-    "float",
-    "RewritesOfFloats",
-    ("use export rewrites.Floats", CLIP),
-    {"0": "zero", "-0": "minus_zero", "inf": "infinity", "-inf": "minus_infinity"},
-    ("zero", "minus_zero", "infinity", "minus_infinity"),
-    {"n": "nan n"},
+    family="float",
+    module="RewritesOfFloats",
+    uses=("use export rewrites.Floats", CLIP),
+    literals={"0": "zero", "-0": "minus_zero", "inf": "infinity", "-inf": "minus_infinity"},
+    points=("zero", "minus_zero", "infinity", "minus_infinity"),
+    others={"n": "nan n"},
 )
 _INTEGERS: Final = Theory(
-    "int",
-    "RewritesOfIntegers",
-    ("use export rewrites.Integers", CLIP),
-    {"0": "zero", "-0": "zero", "lowest": "least", "highest": "greatest"},
-    ("zero", "least", "greatest"),
-    {},
+    family="int",
+    module="RewritesOfIntegers",
+    uses=("use export rewrites.Integers", CLIP),
+    literals={"0": "zero", "-0": "zero", "lowest": "least", "highest": "greatest"},
+    points=("zero", "least", "greatest"),
+    others={},
 )
 _REALS: Final = Theory(
-    "real",
-    "RewritesOfReals",
-    ("use real.RealInfix", "use elements.Real", CLIP),
-    {},
-    ("0.0",),
-    {"below": "lt below {0}", "above": "lt {0} above"},
+    family="real",
+    module="RewritesOfReals",
+    uses=("use real.RealInfix", "use elements.Real", CLIP),
+    literals={},
+    points=("0.0",),
+    others={"below": "lt below {0}", "above": "lt {0} above"},
 )
 _THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
 
@@ -188,12 +188,12 @@ def _module(theory: Theory) -> Module:
         goals += _goals(rewrite, theory, printer)
     about = f"Rewrites in the family {theory.family}: each is legal exactly where it is said to be."
     return Module(
-        theory.module,
-        about,
-        theory.uses,
-        _declarations(rewrites, printer, has_opposite=theory.has_opposite),
-        goals,
-        f"smoke_rewrites_{theory.family}",
+        name=theory.module,
+        about=about,
+        uses=theory.uses,
+        parts=_declarations(rewrites, printer, has_opposite=theory.has_opposite),
+        goals=goals,
+        smoke=f"smoke_rewrites_{theory.family}",
     )
 
 
@@ -219,13 +219,25 @@ def wrong_conditions(etype: ElementType) -> Module:
     always = _legal(rewrite, strength, condition=True, printer=printer)
     never = _exact(rewrite, strength, condition=False, theory=theory, printer=printer)
     return Module(
-        WRONG_CONDITIONS,
-        f"The rewrite {rewrite.id} of {FILE} with wrong conditions. Every goal is false.",
-        uses,
-        _declarations([rewrite], printer, has_opposite=False),
-        [
-            Goal(f"{name}_always", "theorem", shows, "Legal for all constants", always),
-            Goal(f"{name}_never", "theorem", shows, "Legal for no constants", never),
+        name=WRONG_CONDITIONS,
+        about=f"The rewrite {rewrite.id} of {FILE} with wrong conditions. Every goal is false.",
+        uses=uses,
+        parts=_declarations([rewrite], printer, has_opposite=False),
+        goals=[
+            Goal(
+                name=f"{name}_always",
+                kind="theorem",
+                shows=shows,
+                title="Legal for all constants",
+                statement=always,
+            ),
+            Goal(
+                name=f"{name}_never",
+                kind="theorem",
+                shows=shows,
+                title="Legal for no constants",
+                statement=never,
+            ),
         ],
     )
 
@@ -254,15 +266,21 @@ def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Modu
         conclusion = _same(equation, strength, ELEMENT.lower())
         statement = _if_points_agree(equation, strength, conclusion, theory, printer, ELEMENT)
         goal = Goal(
-            f"suffice_{strength}",
-            "theorem",
-            (equation.id,),
-            f"The critical points suffice, {WORDS[strength]}",
-            statement,
+            name=f"suffice_{strength}",
+            kind="theorem",
+            shows=(equation.id,),
+            title=f"The critical points suffice, {WORDS[strength]}",
+            statement=statement,
         )
         goals.append(goal)
     declarations = _declarations([equation], printer, has_opposite=theory.has_opposite)
-    return Module("CriticalPoints", "Terms of a command.", theory.uses, declarations, goals)
+    return Module(
+        name="CriticalPoints",
+        about="Terms of a command.",
+        uses=theory.uses,
+        parts=declarations,
+        goals=goals,
+    )
 
 
 def generalised(term: Expr, theory: Theory) -> Expr:
@@ -376,17 +394,30 @@ def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[
         if condition is not False:
             legal = _legal(rewrite, strength, condition, printer)
             title = f"{claim}: legal where it is stated"
-            yield Goal(f"{name}_legal", "theorem", shows, title, legal)
+            yield Goal(
+                name=f"{name}_legal",
+                kind="theorem",
+                shows=shows,
+                title=title,
+                statement=legal,
+            )
         if condition is not True:
             exact = _exact(rewrite, strength, condition, theory, printer)
             title = f"{claim}: legal nowhere else"
-            yield Goal(f"{name}_exact", "theorem", shows, title, exact)
+            yield Goal(
+                name=f"{name}_exact",
+                kind="theorem",
+                shows=shows,
+                title=title,
+                statement=exact,
+            )
 
 
 def _legal(
     rewrite: Rewrite, strength: Strength, condition: Expr | bool | None, printer: WhymlPrinter
 ) -> str:
     """The statement that both terms are the same for every X where the condition holds."""
+    # `given` restricts the constants: of others nothing is said, neither legal nor not.
     premises = [printer.operand(c, AND) for c in _stated(rewrite, condition)]
     variables = [name.lower() for name in (ELEMENT, *rewrite.constants)]
     same = _same(rewrite, strength, variables[0])
@@ -435,6 +466,7 @@ def _if_points_agree(
         premises += [f"n <> {constant}" for constant in constants]
     premises += [printer.operand(c, AND) for c in _stated(terms, None)]
 
+    # A term with opposites changes its course at the opposites of the constants too.
     points = [*constants, *theory.points, *others]
     if functions_of(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
@@ -460,6 +492,7 @@ def _same(rewrite: _Terms, strength: Strength, x: str) -> str:
     if strength == "bits":
         return f"{before} = {after}"
     same = f"same_value ({before}) ({after})"
+    # In the weakest strength a rewrite may do with a NaN what it likes.
     return f"not nan {x} -> {same}" if strength == "numbers" else same
 
 
@@ -494,13 +527,21 @@ def _instance(etype: ElementType) -> Module:
     cloned = []
     for axiom in axioms:
         title = f"{etype.id} in rewrites: {axiom.replace('_', ' ')}"
-        cloned.append(Goal(axiom, "instance", (etype.id,), title, ""))
+        cloned.append(
+            Goal(
+                name=axiom,
+                kind="instance",
+                shows=(etype.id,),
+                title=title,
+                statement="",
+            )
+        )
     return Module(
-        f"{etype.why3}Instance",
-        f"{etype.id} meets the axioms of why3/rewrites.mlw.",
-        [f"use elements.{etype.why3}"],
-        [*(declared.text for declared in defined), clone],
-        [],
+        name=f"{etype.why3}Instance",
+        about=f"{etype.id} meets the axioms of why3/rewrites.mlw.",
+        uses=[f"use elements.{etype.why3}"],
+        parts=[*(declared.text for declared in defined), clone],
+        goals=[],
         cloned=cloned,
     )
 

@@ -79,7 +79,7 @@ def declare(
     apart: bool = False,
 ) -> Declared:
     """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
-    used = set(re.findall(r"[a-z_]\w*", body))
+    used = set(re.findall(r"[a-z_]\w*", body))  # variables are in small letters
     names = parameters.split()
     shown = " ".join(name if name in used else f"_{name}" for name in names)
     head = f"predicate {name} ({shown}: {of})"

@@ -96,8 +96,7 @@ def type_text(spec: Spec, etype: ElementType) -> str:
         "classes": classes,
     }
     opened = json.dumps(head, indent=2).removesuffix("\n}")
-    lines = [f"    {json.dumps(vector)}" for vector in _vectors(spec, etype)]
-    vectors = ",\n".join(lines)
+    vectors = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
     return f'{opened},\n  "vectors": [\n{vectors}\n  ]\n}}\n'
 
 
@@ -235,8 +234,11 @@ def _spread(candidates: list[Values]) -> list[Values]:
     if len(candidates) <= PER_CLASS:
         return list(candidates)
     last = len(candidates) - 1
-    places = [index * last // (PER_CLASS - 1) for index in range(PER_CLASS)]
-    return [candidates[place] for place in places]
+    chosen = []
+    for index in range(PER_CLASS):
+        place = index * last // (PER_CLASS - 1)
+        chosen.append(candidates[place])
+    return chosen
 
 
 def vector_of(
@@ -279,6 +281,7 @@ def _acceptable(evaluate: Evaluator, values: Values, expected: int) -> Iterator[
 @cache
 def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The special values of a float type, numbers and NaNs; integers have no latitude."""
+    # Memoised, since every vector of a type asks for them.
     if not isinstance(etype.bits, FloatBits):
         return (), ()
     numbers = []

@@ -60,7 +60,14 @@ def _module(
     smoke = (
         "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
     )  # TensorFindings: smoke_tensor_findings
-    yield Module(name, about, [*uses_of(spec, etype), *uses], parts, goals, smoke)
+    yield Module(
+        name=name,
+        about=about,
+        uses=[*uses_of(spec, etype), *uses],
+        parts=parts,
+        goals=goals,
+        smoke=smoke,
+    )
 
 
 # --- The element types --------------------------------------------------------------------------------------
@@ -74,6 +81,7 @@ def modules_of(spec: Spec, etype: ElementType) -> Mapping[str, list[Module]]:
     id_ = etype.id
     # The claims of an operator without a theory by hand are about its cases alone.
     uses_clip = [CLIP] if has_written_theory(spec) else []
+    # The shape is a parameter there: with recursive lists Z3 ran out of memory or time on C2.
     uses_tensors = [CLIP, TENSORS]
     of_tensors = tensor_printer(spec, etype)
     # Findings speak of the constraints by name: `stated_C2 x l m y`.
@@ -140,13 +148,21 @@ def _instance(etype: ElementType) -> Module:
     cloned = []
     for axiom in axioms:
         title = f"{etype.id} is ordered: {axiom.replace('_', ' ')}"
-        cloned.append(Goal(axiom, "instance", (etype.id,), title, ""))
+        cloned.append(
+            Goal(
+                name=axiom,
+                kind="instance",
+                shows=(etype.id,),
+                title=title,
+                statement="",
+            )
+        )
     return Module(
-        "Instance",
-        f"The comparisons of {etype.id} meet the axioms of an ordered element type.",
-        [f"use elements.{etype.why3}"],
-        [clone],
-        [],
+        name="Instance",
+        about=f"The comparisons of {etype.id} meet the axioms of an ordered element type.",
+        uses=[f"use elements.{etype.why3}"],
+        parts=[clone],
+        goals=[],
         cloned=cloned,
     )
 
@@ -196,12 +212,12 @@ def restrictions_module(spec: Spec) -> Module:
     record = "{ " + ";\n    ".join(fields) + " }"
     node = f"  (** A node that meets every restriction. *)\n  constant example : node =\n  {record}"
     return Module(
-        "Profile",
-        "The restrictions as the YAML states them.",
-        ["use profile.Restrictions"],
-        [*restrictions, node],
-        [_goal(spec, claim) for claim in claims_of(spec, SUBJECT)],
-        "smoke_restrictions",
+        name="Profile",
+        about="The restrictions as the YAML states them.",
+        uses=["use profile.Restrictions"],
+        parts=[*restrictions, node],
+        goals=[_goal(spec, claim) for claim in claims_of(spec, SUBJECT)],
+        smoke="smoke_restrictions",
     )
 
 

@@ -113,6 +113,8 @@ class WhymlPrinter(Printing):
         """An expression as the argument of a function."""
         return self.operand(expr, ATOM)
 
+    # Arrows bind loosely: a disjunction or an implication left of one needs parentheses.
+
     def premise(self, expr: Expr) -> str:
         """A condition as the premise of an arrow."""
         return self.operand(expr, AND)
@@ -174,6 +176,8 @@ class WhymlPrinter(Printing):
         if isinstance(value, Fraction):
             return real_literal(value)
         assert self.etype is not None
+        # Bit patterns, and no floats of Why3: the axioms of those make both provers time out on goals
+        # that are false, so that nothing could be refuted.
         beside = f" (* {comment} *)" if comment else ""
         return f"({show_bits(value, self.etype)}: t{beside})"
 
@@ -228,12 +232,12 @@ _SORTS: Mapping[Kind, str] = {Kind.ELEMENT: "t", Kind.TENSOR: "tensor", Kind.FLO
 def goal(claim: Claim, printer: WhymlPrinter) -> Goal:
     """A claim as a goal."""
     return Goal(
-        claim.name,
-        claim.kind,
-        claim.shows,
-        claim.title,
-        statement(claim, printer),
-        claim.role == "step",
+        name=claim.name,
+        kind=claim.kind,
+        shows=claim.shows,
+        title=claim.title,
+        statement=statement(claim, printer),
+        is_step=claim.role == "step",
     )
 
 

@@ -153,7 +153,9 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
 
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
-    nans = [encode("nan", etype), encode("-nan", etype)] if etype.family == "float" else []
+    nans: list[Value] = []
+    if etype.family == "float":
+        nans = [encode("nan", etype), encode("-nan", etype)]
     floats: list[Value] = []
     if "F" in bound:  # an operator without conversions may lack float32
         float32 = spec.element_type("float32")
@@ -166,10 +168,10 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
         results = [evaluate(case.result, environment) for case in cases]
         # All that a reading may allow, but for payloads of NaNs.
         answers = tuple(dict.fromkeys((*sample, *nans, *results)))
-        choices = [floats if name == "F" else answers for name in further]
 
         by_operand = dict(zip(operands, sample, strict=True))
         of_operands = {name: by_operand[name] for name in operands if name in bound}
+        choices = [floats if name == "F" else answers for name in further]
         for values in product(*choices):
             of_further = dict(zip(further, values, strict=True))
             yield {**of_operands, **of_further}

@@ -105,6 +105,7 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) -> Iterator[Claim]:
     """Claims on converted bounds, and on X scaled and biased, once for all dialects that have them."""
+    # The claims do not depend on the dialect: an obligation for each would be the same task again.
     converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
     if converting and etype.family == "int":
         # Between these FLOATs, strictly, truncation gives a number of the type.
@@ -112,7 +113,7 @@ def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) ->
         ends = values({"low": low, "high": high}, Kind.FLOAT)
         yield from expanded(spec, etype, "conversion to integers", id=converting, **ends)
     elif converting:
-        is_wider = etype.id == "float64"
+        is_wider = etype.id == "float64"  # of which every FLOAT is a number: nothing is rounded
         yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
 
     scaled = " ".join(d.id for d in dialects if d.scale_bias)
@@ -152,15 +153,16 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
         return {}
     low, high = as_used
     if as_used == (encode("lowest", etype), encode("highest", etype)):
-        told = f"the least and the greatest number of {etype.id}"
+        bounds_in_words = f"the least and the greatest number of {etype.id}"
     else:
-        told = f"{show(low, etype)} and {show(high, etype)}"
+        bounds_in_words = f"{show(low, etype)} and {show(high, etype)}"
     placeholders = {
         **values({"low": low, "high": high}),
-        "told": told,
+        "told": bounds_in_words,
         "limits": True,
         "keeps_infinities": etype.family == "float" and high == encode("inf", etype),
     }
+    # Limits of FLOAT, where a bound is one: converted, they may not be the limits of the type.
     if d.converts_to(etype.id) and d.missing.of == "bound":
         least, greatest = as_given
         placeholders |= values({"least": least, "greatest": greatest}, Kind.FLOAT)
@@ -201,9 +203,11 @@ def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         if example.type != etype.id:
             continue
         low, high = bounds_of(spec, example)
-        reading = spec.reading(spec.dialect(example.dialect).reading)
-        placeholders: dict[str, Any] = {"reading": reading, **values({"low": low, "high": high})}
-        if isinstance(example.Y, ComputedBy):
+        dialect = spec.dialect(example.dialect)
+        reading = spec.reading(dialect.reading)
+        bounds = values({"low": low, "high": high})
+        placeholders: dict[str, Any] = {"reading": reading, **bounds}
+        if isinstance(example.Y, ComputedBy):  # the page gives a formula in place of numbers
             placeholders["by"] = example.Y.reading
             placeholders["computed"] = spec.reading(example.Y.reading)
             placeholders |= number_nodes(example.Y.texts())

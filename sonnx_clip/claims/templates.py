@@ -198,6 +198,7 @@ def expanded(
         "y": signature.result.id,
         family: True,
     }
+    # What is shared wins: an entry or a caller must not give these names another meaning.
     placeholders = Given(family, entries, {**given, **shared})
     in_domain = section in _IN_DOMAIN
     for template in claim_templates()[section]:
@@ -236,6 +237,7 @@ def _claim(
         variables.append(Name(name, sort_of_variable))
     written = template.written
     conclusion = _formula(written, placeholders) if written else made(template.holds)
+    # Without variables a claim is about numbers of a witness, which are in the domain or are not.
     if in_domain and variables and etype is not None and not isinstance(conclusion, Written):
         used = free_names(conclusion).union(*map(free_names, premises))
         premises = [*domain_of_names(spec, etype.family, used), *premises]
@@ -278,6 +280,7 @@ def condition(
         value = placeholders.find(name.removeprefix("_")) if placeholders else None
         if isinstance(value, get_args(Expr)):
             expressions[name] = value
+    # Only an expression is put in; a text is in its place already, by `format_map`.
     kinds = {name: kind_of(expression) for name, expression in expressions.items()}
 
     # The text is parsed once for all types of a family; expressions are put in afterwards.
@@ -330,6 +333,7 @@ def _meant(
             return tree.Parentheses(replaced(inner, signature.result.id, result_of(signature)))
         case tree.Call(function="let", arguments=(Name(id=name), value, body)):
             return tree.Let(name, value, body)
+        # A let that binds a variable for nothing would be a warning of Why3.
         case tree.Call(function="with_result", arguments=(body,)):
             uses_result = tensors or signature.result.id in free_names(body)
             result = result_of(signature, tensors=tensors)

@@ -169,6 +169,7 @@ def _kernels(records: Records) -> Iterator[CKernelEvidence]:
 
 def _files(records: Records) -> Iterator[str]:
     """What the evidence rests on: specifications, their sources, the theories, what is generated."""
+    # Records in build/ are no materials of the evidence but its subjects, which a statement names.
     yield from (
         "spec/clip.yaml",
         "spec/clip.expected.yaml",

@@ -32,7 +32,7 @@ def escape_in_data(data: Any) -> Any:
     """Data for JSON, control characters escaped in every text and key of it."""
     if isinstance(data, str):
         return escape_control_characters(data)
-    if isinstance(data, dict):
+    if isinstance(data, dict):  # of a record, whose keys may be names that a runtime reports
         return {escape_in_data(key): escape_in_data(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [escape_in_data(item) for item in data]

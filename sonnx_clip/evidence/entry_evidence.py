@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 RESULT_CONSTRAINTS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
+_VECTOR_KEYS = ("x", "min", "max", "expected")
+"""The operands and the result of Clip in a vector; vectors of other operators are in no evidence."""
 
 
 class _Shown(NamedTuple):
@@ -60,7 +62,7 @@ def entries_of(
     shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
-        if section.name == REWRITES:  # of a file of their own
+        if section.name == REWRITES:  # spec/rewrites.yaml has them, for all operators
             yield from rewrite_entries(shown_by)
             continue
         for entry in _listed(spec, section.name):
@@ -125,6 +127,7 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
     """The obligations that show an entry, by element type; those about all types together."""
     by_entry: dict[str, ByType] = {}
     for evidenced in obligations:
+        # The subject of others is a theory, such as that of the restrictions or of the tensors.
         subject = evidenced.obligation.subject
         if subject not in types:
             subject = ALL_TYPES
@@ -135,6 +138,7 @@ def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -
 
 def _cells(spec: Spec, shown: _Shown, by_type: ByType) -> Iterator[Cell]:
     """What is shown of an entry: for all element types at once, where there is such, then for each."""
+    # An entry that speaks of no type has this cell even without an obligation: it is then a gap.
     if ALL_TYPES in by_type or shown.once:
         yield cell_of(ALL_TYPES, by_type.get(ALL_TYPES, ()))
     if shown.once:
@@ -163,20 +167,34 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
             facts += _interpretation(entry)
             return _Shown(
-                entry.statement, entry.statement, entry.role, entry.families, facts, once=True
+                title=entry.statement,
+                statement=entry.statement,
+                role=entry.role,
+                families=entry.families,
+                facts=facts,
+                once=True,
             )
         case "constraints":
             facts = (("holds when", unparse(entry.holds)), *_refutation(entry))
             return _Shown(
-                entry.title, entry.statement, entry.role, entry.families, facts,
-                lambda _type, _vector: True, tuple(entry.refuted_for),
-            )  # fmt: skip
+                title=entry.title,
+                statement=entry.statement,
+                role=entry.role,
+                families=entry.families,
+                facts=facts,
+                covers=lambda _type, _vector: True,
+                refuted=tuple(entry.refuted_for),
+            )
         case "cases":
             when = unparse(entry.when)
             return _Shown(
-                entry.title, f"Y = {entry.result_text} when {when}", "definition", all_families,
-                (("when", when), ("result", entry.result_text)), lambda _, v: v["case"] == entry.id,
-            )  # fmt: skip
+                title=entry.title,
+                statement=f"Y = {entry.result_text} when {when}",
+                role="definition",
+                families=all_families,
+                facts=(("when", when), ("result", entry.result_text)),
+                covers=lambda _, v: v["case"] == entry.id,
+            )
         case "properties":
             return _property(spec, entry)
         case "examples":
@@ -184,20 +202,34 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             return _dialect_example(spec, entry) if of_dialect else _example(spec, entry)
         case "classes":
             return _Shown(
-                _capital(entry.title), f"{_capital(entry.matters)}.", "class", entry.families,
-                (("case", entry.case), ("condition within the case", unparse(entry.when))),
-                lambda _, v: v["class"] == entry.id,
-            )  # fmt: skip
+                title=_capital(entry.title),
+                statement=f"{_capital(entry.matters)}.",
+                role="class",
+                families=entry.families,
+                facts=(("case", entry.case), ("condition within the case", unparse(entry.when))),
+                covers=lambda _, v: v["class"] == entry.id,
+            )
         case "latitude":
             kept = "kept by the strict policy" if entry.always else "off under the strict policy"
             return _Shown(
-                f"Latitude {entry.id}", entry.reason, "latitude", ("float",),
-                (("when", unparse(entry.when)), ("accepts", unparse(entry.accepts)), ("policy", kept)),
-                lambda _, v: any(a["latitude"] == entry.id for a in v["acceptable"]),
-            )  # fmt: skip
+                title=f"Latitude {entry.id}",
+                statement=entry.reason,
+                role="latitude",
+                families=("float",),
+                facts=(
+                    ("when", unparse(entry.when)),
+                    ("accepts", unparse(entry.accepts)),
+                    ("policy", kept),
+                ),
+                covers=lambda _, v: any(a["latitude"] == entry.id for a in v["acceptable"]),
+            )
         case "readings":
             return _Shown(
-                f"Reading {entry.id}", entry.title, "reading", all_families, _reading(spec, entry)
+                title=f"Reading {entry.id}",
+                statement=entry.title,
+                role="reading",
+                families=all_families,
+                facts=_reading(spec, entry),
             )
         case "dialects":
             return _dialect(spec, entry)
@@ -253,11 +285,14 @@ def _example(spec: Spec, entry: Example) -> _Shown:
                 triples.add((etype.id, *bits))
     *operands, y = map(_bracketed, entry.values.values())
     return _Shown(
-        f"Worked example {entry.id}",
-        f"{spec.signature.function}({', '.join(operands)}) = {y}",
-        "example", (entry.family,), tuple(facts), _is_one_of(triples),
+        title=f"Worked example {entry.id}",
+        statement=f"{spec.signature.function}({', '.join(operands)}) = {y}",
+        role="example",
+        families=(entry.family,),
+        facts=tuple(facts),
+        covers=_is_one_of(triples),
         types=[etype.id for etype in etypes],
-    )  # fmt: skip
+    )
 
 
 def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
@@ -273,11 +308,14 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
         triples.add((etype.id, show_bits(encode(x, etype), etype), *bounds))
     call = f"{spec.signature.function}({', '.join(texts.values())})"
     return _Shown(
-        f"Worked example {entry.id}", f"{entry.dialect}: {call} = {result}",
-        "example", (etype.family,),
-        (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", result)),
-        _is_one_of(triples), types=[entry.type],
-    )  # fmt: skip
+        title=f"Worked example {entry.id}",
+        statement=f"{entry.dialect}: {call} = {result}",
+        role="example",
+        families=(etype.family,),
+        facts=(("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", result)),
+        covers=_is_one_of(triples),
+        types=[entry.type],
+    )
 
 
 def _is_one_of(triples: set[tuple[str, ...]]) -> Covers:
@@ -293,9 +331,14 @@ def _property(spec: Spec, entry: Property) -> _Shown:
     if entry.shows:
         facts.append(("shows", ", ".join(entry.shows)))
     return _Shown(
-        entry.title, claim, "consequence", entry.families, tuple(facts),
-        _meets_premise(spec, entry), tuple(entry.refuted_for),
-    )  # fmt: skip
+        title=entry.title,
+        statement=claim,
+        role="consequence",
+        families=entry.families,
+        facts=tuple(facts),
+        covers=_meets_premise(spec, entry),
+        refuted=tuple(entry.refuted_for),
+    )
 
 
 def _reading(spec: Spec, entry: Any) -> Facts:
@@ -328,7 +371,12 @@ def _dialect(spec: Spec, entry: Any) -> _Shown:
     supported = {spec.element_type(id_).family for id_ in entry.element_types}
     families = tuple(family.id for family in spec.families if family.id in supported)
     return _Shown(
-        entry.title, entry.title, "dialect", families, tuple(facts), types=entry.element_types
+        title=entry.title,
+        statement=entry.title,
+        role="dialect",
+        families=families,
+        facts=tuple(facts),
+        types=entry.element_types,
     )
 
 
@@ -341,10 +389,14 @@ def _element_type(entry: ElementType) -> _Shown:
     }
     names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
     return _Shown(
-        f"Element type {entry.id}", f"{entry.id} is an ordered element type of the family {entry.family}",
-        "element type", (entry.family,), tuple((place, name or "none") for place, name in names.items()),
-        lambda type_id, _vector: type_id == entry.id, types=[entry.id],
-    )  # fmt: skip
+        title=f"Element type {entry.id}",
+        statement=f"{entry.id} is an ordered element type of the family {entry.family}",
+        role="element type",
+        families=(entry.family,),
+        facts=tuple((place, name or "none") for place, name in names.items()),
+        covers=lambda type_id, _vector: type_id == entry.id,
+        types=[entry.id],
+    )
 
 
 # --- Properties: which vectors meet the premise, which recorded answers make the claim false ----------------
@@ -361,9 +413,11 @@ def _meets_premise(spec: Spec, entry: Property) -> Covers:
         return lambda _type, _vector: True  # a second input: every vector can be its first
 
     def met(type_id: str, vector: Vector) -> bool:
-        bits = (int(vector[key], 16) for key in ("x", "min", "max", "expected"))
-        environment = dict(zip(spec.signature.all_ids, bits, strict=True))
-        return bool(evaluator(spec, spec.element_type(type_id))(premise, environment))
+        environment = {}
+        for name, key in zip(spec.signature.all_ids, _VECTOR_KEYS, strict=True):
+            environment[name] = int(vector[key], 16)
+        evaluate = evaluator(spec, spec.element_type(type_id))
+        return bool(evaluate(premise, environment))
 
     return met
 
@@ -386,9 +440,11 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
             answer = deviation.environment(spec.signature)
             if not answer:
                 continue
-            ask = evaluator(spec, etype)
+            evaluate = evaluator(spec, etype)
+            # A property that is refuted as written holds under its condition: only there is an
+            # answer that breaks it the fault of the runtime.
             repaired = entry.repaired.get(etype.family)
-            meets_condition = repaired is None or ask(repaired, answer)
-            if meets_condition and not ask(entry.claim, answer):
+            meets_condition = repaired is None or evaluate(repaired, answer)
+            if meets_condition and not evaluate(entry.claim, answer):
                 violated[f"{name}, {type_id}"] = None
     return tuple(violated)

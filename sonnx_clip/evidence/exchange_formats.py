@@ -37,19 +37,20 @@ def render_needs(evidence: Evidence, records: Records) -> str:
     for item in items:
         for link in item.links:
             back[link].append(item.id)
-    needs = {
-        item.id: {
+    needs = {}
+    for item in items:
+        # A literal block: formulas and quotations have characters that are markup.
+        content = "::\n\n" + indent(item.text or item.title, "   ")
+        needs[item.id] = {
             "id": item.id,
             "type": item.kind,
             "title": item.title,
             "status": item.status,
-            "content": "::\n\n" + indent(item.text or item.title, "   "),
+            "content": content,
             "tags": [item.name],
             "links": list(item.links),
             "links_back": back[item.id],
         }
-        for item in items
-    }
     version = evidence.spec_sha256[:12]
     document = {
         "created": NO_DATE,

@@ -36,6 +36,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
     """The page as text."""
     spec = records.spec
     name = spec.signature.function
+    # The operator of the page as it was read for the records; the others as they are in spec/.
     specs = {name: spec}
     for other_name, other in operators().items():
         specs.setdefault(other_name, other)
@@ -48,6 +49,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
         "obligations": _by_type(spec, evidence.obligations),
         "runtimes": [_runtime(view) for view in runtimes],
     }
+    # An operator that was not proved is in the explorer too, without obligations.
     for operator in evidence.operators:
         if operator.name in specs and operator.totals:
             prefix = f"{operator.name}:"
@@ -117,7 +119,7 @@ def _rewrite(rewrite: Rewrite) -> dict[str, Any]:
         "seen": [str(seen) for seen in entry.seen],
         "constants": rewrite.constants,
         "families": _types_of(rewrite),
-        "numbers": _numbers_of_terms(rewrite),
+        "numbers": _texts_of_numbers([rewrite.before, rewrite.after]),
     }
 
 
@@ -129,10 +131,6 @@ def _types_of(rewrite: Rewrite) -> dict[str, str]:
             for etype in rewrite.element_types(family.id):
                 types[etype.id] = family.id
     return types
-
-
-def _numbers_of_terms(rewrite: Rewrite) -> list[str]:
-    return _texts_of_numbers([rewrite.before, rewrite.after])
 
 
 def _numbers(rewrite: Rewrite, family: str) -> list[str]:
@@ -164,16 +162,17 @@ def operands_of(spec: Spec) -> list[dict[str, Any]]:
         for name, change in restriction.broken_alone_by.items():
             if change == "absent":
                 required[name] = f"{restriction.id}: {restriction.statement}"
-    return [
-        {
+    operands = []
+    for operand in spec.signature.operands:
+        fields = {
             "id": operand.id,
             "key": operand.key,
             "onnx": operand.onnx,
             "scalar": operand.role == "scalar",
             "required": required.get(operand.id),
         }
-        for operand in spec.signature.operands
-    ]
+        operands.append(fields)
+    return operands
 
 
 def meaning_data(spec: Spec) -> dict[str, Any]:
@@ -208,6 +207,7 @@ def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
     for text in sorted(texts):
         numbers[text] = text if etype.width is None else show_bits(encode(text, etype), etype)
     data = {
+        # Unsigned numbers have the form of signed ones in JavaScript: a BigInt.
         "family": "int" if etype.family == "uint" else etype.family,
         "functions": etype.family,
         "width": etype.width,
@@ -234,6 +234,7 @@ def _class(klass: ValueClass) -> dict[str, Any]:
 
 
 def _dialect(spec: Spec, dialect: Dialect) -> dict[str, Any]:
+    # A missing bound may stand for a number of its own in each type, such as the least one.
     missing = {}
     if dialect.missing:
         for type_id in dialect.element_types:
@@ -269,6 +270,7 @@ def _obligation_rows(
     for evidenced in obligations:
         o = evidenced.obligation
         shown = [id_.removeprefix(prefix) for id_ in o.shows if id_ in ids]
+        # The page shows what is proved of a case or a class: other obligations are in index.html.
         if o.subject == subject and shown:
             rows.append([o.id, o.title, o.kind == "refinement", evidenced.status, shown])
     return rows
@@ -284,6 +286,7 @@ def _runtime(view: RuntimeView) -> dict[str, Any]:
         "name": view.name,
         "about": about,
         "run": report is not None,
+        # Judged against a dialect, it may rightly differ from what the page shows of the cases.
         "against": " against " in view.name,
         "verdicts": view.verdicts if report else {},
         "deviations": [*_deviations(view)],

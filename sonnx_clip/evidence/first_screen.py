@@ -107,14 +107,15 @@ def tiles(evidence: Evidence, runtimes: Iterable[RuntimeView]) -> tuple[Tile, ..
 
 
 def _requirements(evidence: Evidence) -> Tile:
+    # Readings, classes and dialects are statements about the requirements, and none themselves.
     states = Counter(_state(entry) for entry in evidence.all_entries if entry.requirement)
     total = f"of {states.total()} met as written"
     refuted = f"{states['refuted']} refuted as written, a repaired form proved"
     return Tile(
-        "Requirements",
-        str(states["met"]),
-        total,
-        (refuted, f"{states['open']} open"),
+        title="Requirements",
+        number=str(states["met"]),
+        about=total,
+        details=(refuted, f"{states['open']} open"),
         alarming=states["open"] > 0,
     )
 
@@ -128,10 +129,13 @@ def _state(entry: Entry) -> str:
 def _proofs(evidence: Evidence) -> Tile:
     statuses = _statuses(evidence)
     return Tile(
-        "Proofs",
-        f"{statuses['proved']:,}",
-        f"of {statuses.total():,} obligations proved by two provers",
-        (f"{statuses['proved by one']} by one prover", f"{statuses['not proved']} not proved"),
+        title="Proofs",
+        number=f"{statuses['proved']:,}",
+        about=f"of {statuses.total():,} obligations proved by two provers",
+        details=(
+            f"{statuses['proved by one']} by one prover",
+            f"{statuses['not proved']} not proved",
+        ),
         alarming=statuses["not proved"] > 0,
     )
 
@@ -149,10 +153,10 @@ def _lines(evidence: Evidence) -> Tile:
     basis = Counter(line.basis for line in evidence.argument)
     run = basis.total() - basis["stale"] - basis["not run"]
     return Tile(
-        "Lines of argument",
-        str(run),
-        f"of {basis.total()} run",
-        (f"{basis['not run']} not run", f"{basis['stale']} stale"),
+        title="Lines of argument",
+        number=str(run),
+        about=f"of {basis.total()} run",
+        details=(f"{basis['not run']} not run", f"{basis['stale']} stale"),
         alarming=basis["stale"] > 0,
     )
 
@@ -172,7 +176,12 @@ def _runtimes(runtimes: Iterable[RuntimeView]) -> Tile:
     if failing:
         details.append(f"{', '.join(failing)}: some classes fail")
     # Never alarming: what fails in a runtime of others is a result of the evidence, no gap in it.
-    return Tile("Runtimes", str(judged), f"of {len(views)} judged", tuple(details))
+    return Tile(
+        title="Runtimes",
+        number=str(judged),
+        about=f"of {len(views)} judged",
+        details=tuple(details),
+    )
 
 
 def _fails(view: RuntimeView) -> bool:
@@ -190,6 +199,7 @@ def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
 
 def _command(line: Argument, commands: dict[str, str]) -> str:
     """The command that writes the record of a line; empty where no command does."""
+    # A folder has the records of all runtimes: the line names that which is missing.
     if line.record == "build/verdicts/":
         name = line.name.removeprefix("Runtime ")
         return f"sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json"

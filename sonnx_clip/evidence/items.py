@@ -62,7 +62,10 @@ def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
 def _id(kind: Kind, name: str) -> str:
     """The id of an item; the name of an operator ends with two underscores, as nothing else does."""
     # sphinx-needs accepts by default only ids of capital letters, digits and underscores.
-    parts = [re.sub(r"[^A-Z0-9]+", "_", part).strip("_") for part in name.upper().split(":")]
+    parts = []
+    for part in name.upper().split(":"):
+        underscored = re.sub(r"[^A-Z0-9]+", "_", part)
+        parts.append(underscored.strip("_"))
     return f"{PREFIXES[kind]}_{'__'.join(parts)}"
 
 
@@ -88,7 +91,15 @@ def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
         if entry.source:
             paragraphs.append(f"Source: “{entry.source.quote}”")
         text = "\n\n".join(filter(None, paragraphs))
-        yield Item(own_id, kind, entry.id, entry.title, text, _status(entry), tuple(links))
+        yield Item(
+            id=own_id,
+            kind=kind,
+            name=entry.id,
+            title=entry.title,
+            text=text,
+            status=_status(entry),
+            links=tuple(links),
+        )
 
 
 def _status(entry: Entry) -> str:
@@ -107,9 +118,15 @@ def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
         o = evidenced.obligation
         links = tuple(entries[name] for name in o.shows if name in entries)
         proof = f"{o.file}, goal {o.goal}. {evidenced.answers}."
-        text = f"{o.statement}\n\n{proof}" if o.statement else proof
-        id_ = _id("obligation", o.id)
-        yield Item(id_, "obligation", o.id, o.title, text, evidenced.status, links)
+        yield Item(
+            id=_id("obligation", o.id),
+            kind="obligation",
+            name=o.id,
+            title=o.title,
+            text=f"{o.statement}\n\n{proof}" if o.statement else proof,
+            status=evidenced.status,
+            links=links,
+        )
 
 
 def _tests_and_verdicts(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
@@ -126,13 +143,19 @@ def _tests_and_verdicts(spec: Spec, evidence: Evidence, entries: dict[str, str])
         compared = _compared_results(runtime)
         for type_id, verdicts in runtime.verdicts.items():
             for class_id, verdict in verdicts.items():
-                name = f"{runtime.name}.{type_id}.{class_id}"
-                title = f"{runtime.name} in {type_id}, {class_id}"
-                results = counted(compared.get((type_id, class_id), 0), "result")
-                text = f"{version}: {results} compared."
+                number = compared.get((type_id, class_id), 0)
                 # C1 and C3 have no vectors of their own.
                 shown = tests.get((type_id, class_id), entries[class_id])
-                yield Item(_id("verdict", name), "verdict", name, title, text, verdict, (shown,))
+                name = f"{runtime.name}.{type_id}.{class_id}"
+                yield Item(
+                    id=_id("verdict", name),
+                    kind="verdict",
+                    name=name,
+                    title=f"{runtime.name} in {type_id}, {class_id}",
+                    text=f"{version}: {counted(number, 'result')} compared.",
+                    status=verdict,
+                    links=(shown,),
+                )
 
 
 def _compared_results(runtime: RuntimeView) -> dict[tuple[str, str], int]:
@@ -147,10 +170,15 @@ def _compared_results(runtime: RuntimeView) -> dict[tuple[str, str], int]:
 def _test_of(entry: Entry, type_: str, number: int, of_class: str) -> Item:
     """The test of a class in an element type: its vectors."""
     vectors = counted(number, "test vector")
-    text = f"{vectors} of the class {entry.id} in generated/vectors/{type_}.json"
-    title = f"{entry.title}, {type_}"
-    id_ = _id("test", f"{type_} {entry.id}")
-    return Item(id_, "test", f"{type_}.{entry.id}", title, text, "generated", (of_class,))
+    return Item(
+        id=_id("test", f"{type_} {entry.id}"),
+        kind="test",
+        name=f"{type_}.{entry.id}",
+        title=f"{entry.title}, {type_}",
+        text=f"{vectors} of the class {entry.id} in generated/vectors/{type_}.json",
+        status="generated",  # a vector has no outcome of its own: verdicts link to it
+        links=(of_class,),
+    )
 
 
 def _findings(evidence: Evidence) -> Iterator[Item]:
@@ -159,7 +187,12 @@ def _findings(evidence: Evidence) -> Iterator[Item]:
         for claim in finding.claim:
             for obligation_id in claim.obligations:
                 links[_id("obligation", obligation_id)] = None
-        text = f"{finding.found}\n\nProposed: {finding.proposed}"
-        status = f"{finding.kind}, {finding.severity}"
-        id_ = _id("finding", finding.id)
-        yield Item(id_, "finding", finding.id, finding.title, text, status, tuple(links))
+        yield Item(
+            id=_id("finding", finding.id),
+            kind="finding",
+            name=finding.id,
+            title=finding.title,
+            text=f"{finding.found}\n\nProposed: {finding.proposed}",
+            status=f"{finding.kind}, {finding.severity}",
+            links=tuple(links),
+        )

@@ -29,6 +29,7 @@ def operator_evidence(other: OtherOperator) -> OperatorEvidence:
     """The evidence of an operator that was proved; of another one, what is missing."""
     if other.proved:
         return _proved(other.proved)
+    # Neither ends the command: the evidence of the page's operator is whole without the others.
     if other.stale:
         return _described(other.spec, "stale", problem=other.stale.what)
     return _described(other.spec, "not run")
@@ -82,7 +83,8 @@ def argument_line(operator: OperatorEvidence) -> Argument:
 def _result(operator: OperatorEvidence) -> str:
     totals = operator.totals
     if totals is None:
-        return "; ".join(filter(None, (operator.problem, f"run: {operator.command}")))
+        todo = f"run: {operator.command}"
+        return f"{operator.problem}; {todo}" if operator.problem else todo
     return (
         f"{totals.requirements} requirements; {totals.by_two} of {totals.obligations} obligations "
         f"proved by two provers, {totals.by_one} by one"

@@ -113,11 +113,13 @@ class _Plot:
     def panel(self, title: str, low: str, high: str) -> Panel:
         ticks = []
         for text in dict.fromkeys(("0", low, high)):
-            if text != "nan":
-                number = Fraction(text)
-                ticks.append((self.x(number), self.y(number), text))
+            if text == "nan":  # it is on no axis
+                continue
+            number = Fraction(text)
+            ticks.append((self.x(number), self.y(number), text))
         l = encode(low, self.etype)
         m = encode(high, self.etype)
+        # Lines are of ordinary numbers; infinities, zeros and NaN are marks beside them.
         return Panel(
             title=title,
             low=low,
@@ -158,7 +160,10 @@ class _Plot:
 def special_values_table(spec: Spec) -> dict[str, list[SpecialCell]]:
     """Clip of each special X between each pair of special bounds."""
     etype = spec.element_type(TYPE)
-    return {x: [_special(spec, etype, x, *bounds) for bounds in SPECIAL_BOUNDS] for x in SPECIAL_X}
+    table = {}
+    for x in SPECIAL_X:
+        table[x] = [_special(spec, etype, x, *bounds) for bounds in SPECIAL_BOUNDS]
+    return table
 
 
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:

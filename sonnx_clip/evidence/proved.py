@@ -46,10 +46,13 @@ class ProofResults:
 def proof_results(operator: ProvedOperator) -> ProofResults:
     """Derive the results of an operator from its record and its theories."""
     spec, proofs = operator.spec, operator.proofs
-    obligations = tuple(
-        ObligationEvidence(obligation=o.obligation, status=o.status, replies=o.replies)
-        for o in proofs.outcomes_of(operator.generated.obligations)
-    )
+    obligations = []
+    for outcome in proofs.outcomes_of(operator.generated.obligations):
+        # The status is derived from the replies: a record that states another one has no effect.
+        evidenced = ObligationEvidence(
+            obligation=outcome.obligation, status=outcome.status, replies=outcome.replies
+        )
+        obligations.append(evidenced)
     _, canaries = render_canaries(spec)  # false statements, which each prover must refute
     texts = dict(theory_texts(operator.theories_root))
     in_tasks = (item for item in proofs.trusted if item.kind in _OF_TASKS)
@@ -65,7 +68,9 @@ def proof_results(operator: ProvedOperator) -> ProofResults:
     unaccounted += [f"trusted base: {line}" for line in deviations]
     unreasoned = [item for item in assumed if not item.justification.strip()]
     unaccounted += [f"trusted base: no reason for {item.name}" for item in unreasoned]
-    return ProofResults(obligations, proofs.outcomes_of(canaries), assumed, tuple(unaccounted))
+    return ProofResults(
+        tuple(obligations), proofs.outcomes_of(canaries), assumed, tuple(unaccounted)
+    )
 
 
 def statements_not_reviewed(operator: ProvedOperator) -> Iterator[str]:

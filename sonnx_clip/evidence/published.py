@@ -89,6 +89,7 @@ def compare_published(
 
 def published_checkout(build: Path) -> Checkout | None:
     """The checkout that evidence.json in `build` names: no record has it. None where it names none."""
+    # Nothing but the commit is taken from the file: it may have been written by anyone.
     content = _content(build / "evidence" / "evidence.json")
     try:
         return parse_record((content or b"").decode(), _Named).checkout
@@ -159,6 +160,7 @@ def _other_packages(file: Path, text: str) -> str | None:
 
 def _compare_statement(file: Path, text: str, comparison: Comparison) -> None:
     """Compare a statement, signed or not."""
+    # `evidence --sign` puts the statement into an envelope, whose payload is the same text.
     content = _content(file) or b""
     try:
         envelope = parse_record(content.decode(), SignedEnvelope)

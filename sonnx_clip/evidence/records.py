@@ -108,10 +108,12 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
     UserError if a record is missing, damaged or stale, or a generated file or a source has been changed; of
     other operators only if a record is damaged.
     """
+    # The record of proofs first: without it, or with a stale one, there is nothing to render for.
     proofs = read_proofs(build, spec)
     require_sources(spec)
     generated = render_all(spec)
-    if stale := differences(generated, repo_root()):
+    stale = differences(generated, repo_root())
+    if stale:
         raise UserError(stale[0], todo="run: sonnx-clip generate")
     # Neither is required: not every machine has Frama-C and Coq.
     frama_c = build / FRAMA_C

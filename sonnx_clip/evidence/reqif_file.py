@@ -88,6 +88,7 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
         for link in item.links:
             id_ = f"{item.id}-TO-{link}"
             relations.append(ReqIFSpecRelation(id_, "TYPE-PARENT", item.id, link, **dated))
+    # The format demands a limit of the length.
     string_type = ReqIFDataTypeDefinitionString(
         "STRING", long_name="String", max_length="100000", **dated
     )

@@ -55,6 +55,7 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
     differing = []
     for id_, about in file.corrects.items():
         finding = spec.entry("findings", id_)
+        # A finding without a theorem is about words: it concerns the tags of all families.
         families: set[str] = set()
         for theorem in finding.theorems:
             families.update(etype.family for etype in types_of_claim(spec, theorem))
@@ -64,9 +65,9 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
             if has_family and about in tag.entries:
                 concerned.append(tag.id)
         quoted: set[int] = set()
-        for words in finding.words:
-            if words.page == SOURCE:
-                quoted.update(lines_of(spec, words))
+        for quotation in finding.words:
+            if quotation.page == SOURCE:  # a finding may quote other pages too
+                quoted.update(lines_of(spec, quotation))
         part = "" if concerned else about
         differing.append(PageDifference(finding, part, tuple(concerned), tuple(sorted(quoted))))
     return tuple(differing)
@@ -108,18 +109,16 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     anchors = set(re.findall(r'<a id="([^"]+)"', text))
     tokens: list[Token] = []
     for token in reader.parse(text):
-        first, last = token.map or (0, 0)
+        # Only before whole blocks: within a table or a list a paragraph would break it.
         begins_block = token.level == 0 and token.nesting >= 0
-        lines = sorted(line for line in marks if begins_block and first < line <= last)
-        if lines:
-            ids: dict[str, None] = {}
-            for line in lines:
-                ids |= dict.fromkeys(marks[line])
-            anchors_of_lines = "".join(f'<a id="{name}-line-{line}"></a>' for line in lines)
-            links = ", ".join(f'<a href="index.html#finding-{id_}">{id_}</a>' for id_ in ids)
-            mark = _MARK.format(anchors_of_lines + links)
-            tokens.append(Token("html_block", "", 0, content=mark))
+        if begins_block:
+            first, last = token.map or (0, 0)  # lines from 0, the last one excluded
+            lines = sorted(line for line in marks if first < line <= last)
+            if lines:
+                mark = _mark(marks, lines, name)
+                tokens.append(Token("html_block", "", 0, content=mark))
 
+        # The group writes displayed formulas as fences too, which the plugin does not know.
         if token.type == "fence" and token.info == "math":
             formula = convert(token.content, display="block")
             tokens.append(Token("html_block", "", 0, content=formula))
@@ -129,6 +128,16 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
             if inner.type == "link_open":
                 inner.attrs = _attributes(str(inner.attrs["href"]), anchors)
     return str(reader.renderer.render(tokens, reader.options, {}))
+
+
+def _mark(marks: Mapping[int, Sequence[str]], lines: Sequence[int], name: str) -> str:
+    """The links to the findings that concern some lines, each once, with an anchor for each line."""
+    ids: dict[str, None] = {}
+    for line in lines:
+        ids |= dict.fromkeys(marks[line])
+    anchors = "".join(f'<a id="{name}-line-{line}"></a>' for line in lines)
+    links = ", ".join(f'<a href="index.html#finding-{id_}">{id_}</a>' for id_ in ids)
+    return _MARK.format(anchors + links)
 
 
 def _attributes(target: str, anchors: AbstractSet[str]) -> dict[str, str | int | float]:

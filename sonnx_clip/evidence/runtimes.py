@@ -29,10 +29,10 @@ class RuntimeView:
     @property
     def counts(self) -> dict[Shown, int]:
         """How many pairs of an element type and a class have each verdict, the most frequent first."""
-        verdicts: Counter[Shown] = Counter()
+        counts: Counter[Shown] = Counter()
         for by_class in self.verdicts.values():
-            verdicts.update(by_class.values())
-        return dict(verdicts.most_common())
+            counts.update(by_class.values())
+        return dict(counts.most_common())
 
     @property
     def forms(self) -> dict[str, dict[str, Shown]]:
@@ -100,6 +100,7 @@ def dialects_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[Runti
     """One view for each runtime and version of ONNX's Clip; `OF_MODELS` without a report are ``not run``."""
     judged = {name.partition(" against ")[0] for name in reports}
     names = list(reports)
+    # One line stands for all versions against which a runtime was not judged.
     names += [f"{name} against onnx" for name in OF_MODELS if name not in judged]
     return tuple(_runtime(spec, name, reports.get(name)) for name in names)
 

@@ -64,6 +64,7 @@ def _require_long_rsa(key: object) -> None:
 def _load(path: Path, kind: str, load: Callable[[bytes], _Loaded], todo: str) -> _Loaded:
     from cryptography.exceptions import UnsupportedAlgorithm
 
+    # securesystemslib and cryptography raise these for what is no key, or one of a kind they lack.
     try:
         return load(read_regular_bytes(path))
     except OSError as error:

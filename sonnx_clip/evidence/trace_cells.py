@@ -87,6 +87,7 @@ def worst_in_classes(
                 incomplete = True
             elif verdict is not None:
                 verdicts.add(verdict)
+    # A failure stays one, whatever else was judged; a good verdict needs all of them.
     worst_judged = worst_verdict(verdicts) if verdicts else None
     return "not run" if incomplete and worst_judged not in FAILING else worst_judged
 

@@ -133,6 +133,7 @@ def _on_vectors(records: Records, clip: Clip, kernels: str) -> tuple[Status, str
         bits = f"u{dtype.itemsize}"
         for vector in records.vectors[dtype.name]:
             x, low, high, expected = (np.array(int(vector[key], 16), bits) for key in _KEYS)
+            # One value in a whole array: kernels compute the last entries apart from vectors.
             entries = np.full(_LENGTH, x, bits)
             result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
             if not (result.view(bits) == expected).all():
@@ -171,7 +172,10 @@ def packages() -> tuple[Status, str]:
     for name in locked:
         with suppress(metadata.PackageNotFoundError):  # extras may be left out
             installed[name] = metadata.version(name)
-    differing = [f"{name} {v}" for name, v in installed.items() if v not in locked[name]]
+    differing = []
+    for name, version in installed.items():
+        if version not in locked[name]:
+            differing.append(f"{name} {version}")
     if differing:
         number = counted(len(differing), "package")
         return "not met", f"{number} differing from requirements.lock, first {differing[0]}"

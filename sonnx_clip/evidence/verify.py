@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
     runtime: str
     type: str
     klass: str
-    found: Deviation
+    deviation: Deviation
 
 
 class Answered(NamedTuple):
@@ -157,7 +157,7 @@ def _repeat_calls(
     # A record may name any file or program as its runtime: only packages that are known by name are called.
     called = {name for name in records.reports if name in OURS or installed_version(name)}
     # Without a result, as after a crash, there is nothing that a repetition could be equal to.
-    with_result = (recorded for recorded in deviations if recorded.found.got is not None)
+    with_result = (recorded for recorded in deviations if recorded.deviation.got is not None)
     repeatable = [recorded for recorded in with_result if recorded.runtime in called]
     chosen = random_part(repeatable, part, seed)
     say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
@@ -188,6 +188,7 @@ def differing_programs(recorded: Mapping[str, str]) -> dict[str, str]:
     if why3 := shutil.which("why3"):
         present["why3"] = digest_of_file(Path(why3))
     differences: dict[str, str] = {}
+    # No error: the sample shows whether these programs answer as those of the record did.
     for name in sorted(recorded.keys() | present.keys()):
         recorded_digest = recorded.get(name, "none")
         own_digest = present.get(name, "none")
@@ -241,6 +242,7 @@ class _Repetition:
         self.provers = {prover.name: prover for prover in find_provers()}
         self.why3 = configure(folder_of_results, root=root)
         self.axioms = trusted(operator.generated.obligations, self.why3.texts)
+        # Without reasons and places, which people may edit after the run.
         self.known = {(item.kind, item.name, item.statement) for item in operator.proofs.trusted}
         self._printed: dict[tuple[str, str], PrintedTasks] = {}
 
@@ -298,12 +300,13 @@ def repeat_deviation(build: Path, recorded: Recorded, operator: Operator) -> Non
     todo = f"run: sonnx-clip check --runtime {recorded.runtime} --again"
     options = CheckOptions(recorded.runtime, of=operator)
     try:
-        (repeated,) = shortest([recorded.found], options, recorded.type)
+        (repeated,) = shortest([recorded.deviation], options, recorded.type)
     except (KeyError, ValueError) as error:
         message = f"{place}: its operands or layout cannot be read: {error}"
         raise UserError(message, path, todo) from None
     # A text is the outcome of a call that did not deviate as recorded.
     if isinstance(repeated, str):
         answer = repeated[:160]  # it may be a message of the runtime, which has any length
-        message = f"{place}: {recorded.found.got} is recorded, a repetition gives {answer}"
+        got = recorded.deviation.got
+        message = f"{place}: {got} is recorded, a repetition gives {answer}"
         raise UserError(message, path, todo)

@@ -113,6 +113,7 @@ def write_evidence(
         if format_ in formats:
             written[name] = render_one(evidence, records)
     _remove_partial_files(output, written)
+    # All or none: pages of two states of the records would contradict each other.
     write_together({output / name: text for name, text in written.items()})
     if "in-toto" in formats:  # it has the digests of the others
         statement = render_statement(evidence, build)

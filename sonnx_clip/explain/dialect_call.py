@@ -192,5 +192,5 @@ def _applied_lines(call: Applied) -> Iterator[str]:
     yield f"  SONNX    {call.sonnx}{with_bounds}{differs}"
 
     for aspect, meaning in call.unsaid.items():
-        words = aspect.replace("_", " ")
-        yield f"  silent   {words}: {meaning}"
+        aspect_in_words = aspect.replace("_", " ")
+        yield f"  silent   {aspect_in_words}: {meaning}"

@@ -107,7 +107,7 @@ def table_text(table: DialectTable, width: int | None = None) -> str:
     """The table as lines of text, wrapped at `width` columns or whole."""
     lines = []
     for row in table.rows:
-        cells = [f"{column}: {words}" for column, words in row.words.items()]
+        cells = [f"{column}: {cell}" for column, cell in row.words.items()]
         lines.append(f"{row.id}: {row.title}")
         lines.append(f"  {'; '.join(cells)}")
     lines.append("The words of each page: sonnx-clip dialects --json")

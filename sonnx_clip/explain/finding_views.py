@@ -232,7 +232,9 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
     # Where the witness has every operand, its own line has the bounds already.
     if own_texts or witness.texts().keys() < set(operands):
         bounds = []
-        for name, value in list(zip(operands, answer.given, strict=True))[1:]:
+        _, *scalars = zip(operands, answer.given, strict=True)
+        for name, value in scalars:
+            # A bound that becomes no number stands as it is written.
             shown = own_texts[name] if value is None else number_with_bits(value, etype)
             bounds.append(f"{name} = {shown}")
         notes.append(", ".join(bounds))
@@ -258,13 +260,13 @@ def _measured(
             if answer.form != CALL:  # a call has no model whose form could matter
                 forms_of_row.append(answer.form)
 
-    for (runtime, bits, words), forms_of_row in forms.items():
+    for (runtime, bits, rejection), forms_of_row in forms.items():
         if bits:
             answers = tuple(number_with_bits(int(pattern, 16), etype) for pattern in bits)
-        elif words.startswith(OTHER_TYPE):
-            answers = (words,)
+        elif rejection.startswith(OTHER_TYPE):
+            answers = (rejection,)
         else:
-            answers = (f"rejects: {words}",)
+            answers = (f"rejects: {rejection}",)
         yield AnswerRow(
             by=runtime,
             version=record.runtimes[runtime],

@@ -36,9 +36,10 @@ def as_text(findings: Sequence[FindingView]) -> str:
 
 def _lines(finding: FindingView) -> Iterator[str]:
     yield f"{finding.kind} {finding.id}: {finding.title}"
-    for words in finding.words:
-        quote = words.quote if words.cited else f"“{words.quote}”"
-        yield f"  {words.file}, {words.section}: {quote}"
+    for source in finding.words:
+        # Where a source is only cited, the words are ours.
+        quote = source.quote if source.cited else f"“{source.quote}”"
+        yield f"  {source.file}, {source.section}: {quote}"
     yield f"  {finding.found}"
     for part in finding.claim:
         if part.formula is None:

@@ -95,13 +95,13 @@ def write_record(specs: Sequence[Spec]) -> Measured:
 def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
     """The answer of a runtime to a question; an exception that it raises is a rejection in words."""
     bits: tuple[str, ...] = ()
-    words = None
+    rejection = None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
             result = np.asarray(_run(question, runtime))
         if result.dtype != numpy_type(question.type):
-            words = f"{OTHER_TYPE}{result.dtype}"
+            rejection = f"{OTHER_TYPE}{result.dtype}"
         else:
             # All entries of X are equal. Where those of the result are not, a runtime computes some
             # of them in another way, and each answer is recorded.
@@ -110,10 +110,10 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
             bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its rejection
         message = " ".join(str(error).split())
-        words = f"{type(error).__name__}: {message}"
-        if len(words) > _LONGEST:
-            words = f"{words[:_LONGEST]}…"
-    return MeasuredAnswer(**question.model_dump(), runtime=name, bits=bits, words=words)
+        rejection = f"{type(error).__name__}: {message}"
+        if len(rejection) > _LONGEST:
+            rejection = f"{rejection[:_LONGEST]}…"
+    return MeasuredAnswer(**question.model_dump(), runtime=name, bits=bits, words=rejection)
 
 
 def _run(question: Question, runtime: Runtime) -> Any:

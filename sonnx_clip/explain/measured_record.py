@@ -164,9 +164,11 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
     for question in questions(spec):
         expected.update((runtime, str(question)) for runtime in question.runtimes)
     recorded = Counter((answer.runtime, str(answer)) for answer in record.answers)
-    for runtime, text in expected - recorded:
+    missing = expected - recorded
+    for runtime, text in missing:
         yield f"no answer of {runtime} to {text}"
-    for runtime, text in recorded - expected:
+    superfluous = recorded - expected
+    for runtime, text in superfluous:
         yield f"an answer of {runtime} to {text}, which occurs twice or has no witness"
     for answer in record.answers:
         if bool(answer.bits) == bool(answer.words):

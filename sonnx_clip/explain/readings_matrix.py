@@ -176,8 +176,8 @@ def matrix_text(table: Matrix, width: int | None = None) -> str:
         lines += _row_lines(table, row)
     if table.interpretations:
         lines.append("NaN, which the words of these readings do not mention")
-    for reading, words in table.interpretations.items():
-        lines.append(f"  {reading}: {words}")
+    for reading, interpretation in table.interpretations.items():
+        lines.append(f"  {reading}: {interpretation}")
     return "\n".join(hanging(line, width, indent=4) for line in lines)
 
 
@@ -186,8 +186,9 @@ def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
     yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
     readings: dict[str, list[str]] = {}
     for cell in row.cells:
-        answer = f"{SIGNS[cell.agreement]} {' or '.join(cell.answers)}"
-        readings.setdefault(answer, []).append(cell.reading)
+        sign = SIGNS[cell.agreement]
+        answers = " or ".join(cell.answers)
+        readings.setdefault(f"{sign} {answers}", []).append(cell.reading)
     for answer, names in readings.items():
         yield f"  {answer}: {', '.join(names)}"
 

@@ -298,18 +298,20 @@ def _reading_lines(readings: Sequence[ReadingView]) -> Iterator[str]:
     yield "  readings, compared with the cases"
     width = max(len(reading.id) for reading in readings)
     for reading in readings:
+        # None stands for any NaN.
         answers = " or ".join(str(number or "any NaN") for number in reading.answers)
         yield f"    {reading.id:<{width}} {reading.agreement:<12} {answers}"
 
 
 def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
+    # Those about kernels are many, and say the same of every case.
     by_status: dict[str, list[ObligationShown]] = {}
     for obligation in obligations:
         by_status.setdefault(_status_words(obligation), []).append(obligation)
 
-    for words, entries in by_status.items():
-        yield f"  obligations, {words}"
+    for status, entries in by_status.items():
+        yield f"  obligations, {status}"
         kernels = 0
         for entry in entries:
             if entry.kernel:

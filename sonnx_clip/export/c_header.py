@@ -108,6 +108,7 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
     """The variables of the header of a type."""
     etype = suite.etype
     form = etype.bits
+    # An integer type has the same macros, and 0 for what floats alone have.
     sign = 0
     inf = 0
     if isinstance(form, FloatBits):

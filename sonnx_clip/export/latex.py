@@ -75,7 +75,8 @@ class LatexPrinter(Printing):
             case tree.Number(text=text):
                 sign = "-" if text.startswith("-") else ""
                 name = text.removeprefix("-")
-                return _PRIMARY, sign + _CONSTANTS.get(name, name)
+                shown = _CONSTANTS.get(name, name)
+                return _PRIMARY, f"{sign}{shown}"
             case tree.Every(body=body):
                 return _PRIMARY, rf"(\forall i \colon {self.show(body)})"
             case _:

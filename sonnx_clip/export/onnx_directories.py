@@ -174,6 +174,7 @@ def _of_type(suite: TypeSuite, choice: Choice, opsets: Sequence[int]) -> Iterato
     if choice == "all":
         forms: Sequence[ModelForm] = _forms(operator, opsets)
     else:
+        # Operator sets between the first and the last differ in their types alone, not in the meaning.
         ends = dict.fromkeys((opsets[0], opsets[-1]))  # one operator set, if these are the same
         forms = covering(_forms(operator, ends))
     first = opsets[0]
@@ -222,10 +223,11 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
     if "float32" in operator.element_types:
         type_id = "float32"  # onnxruntime has kernels of few types for some operators
-    values = [np.zeros((), numpy_type(type_id))] * len(operator.signature.operands)
+    scalar = np.zeros((), numpy_type(type_id))
+    values = [scalar] * len(operator.signature.operands)
+    # onnxruntime has no function that returns its newest operator set: models are tried.
     for opset in reversed(known):
         model = _model(operator, type_id, _ordinary(0, opset), values)
-        # onnxruntime has no function that returns its newest operator set.
         try:
             open_model(model.SerializeToString())
         except Exception:  # noqa: BLE001, S112 - whatever a runtime raises is its refusal
@@ -266,7 +268,9 @@ def _model(
         if value.ndim == 0:
             shapes[name] = ""
         elif form.shape == "symbolic":
-            shapes[name] = f"[{', '.join('ABCD'[: value.ndim])}]"
+            # The same letters for each tensor: they have one shape.
+            letters = "ABCD"[: value.ndim]
+            shapes[name] = f"[{', '.join(letters)}]"
         else:
             shapes[name] = f"[{', '.join(map(str, value.shape))}]"
     text = model_text(etype, form.opset, shapes, f"y = {signature.op_type}({signature.call})")
@@ -292,11 +296,12 @@ def _tensor(value: Array, name: str) -> bytes:
 
 def _has_two_answers(operator: Operator, also: Array) -> Array:
     """Where NaN is accepted and a number is expected; any runner accepts NaN for NaN."""
-    wanted = 0
+    # The latitude that is granted always is that on payloads of NaNs.
+    flags = 0
     for latitude in granted(operator):
         if latitude.accepts == ANY_NAN and not latitude.always:
-            wanted |= latitude.flag
-    mask: Array = (also & wanted) != 0
+            flags |= latitude.flag
+    mask: Array = (also & flags) != 0
     return mask
 
 
@@ -383,7 +388,8 @@ def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     entries = with_one_answer[nearest % len(with_one_answer)]
 
     arrange = call.layout.arrange
-    operands = [arrange(values[entries]) for values in (table.pool, *table.beside)]
+    pools = (table.pool, *table.beside)
+    operands = [arrange(pool[entries]) for pool in pools]
     operands += _scalars(table, call.pair)
     results = table.results[call.pair]
     return _DataSet(tuple(operands), arrange(results[entries]))

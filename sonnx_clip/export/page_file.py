@@ -187,11 +187,14 @@ def common_texts() -> CommonTexts:
 def read_page_file(spec: Spec) -> PageFile:
     """The page file beside the YAML; UserError for an unknown key or id, or a missing text."""
     path = spec.path.with_name(f"{spec.path.stem}.page.yaml")
+    # Messages name it as they name the specification: by its path in the repository.
     name = str(PurePosixPath(spec.file).with_name(path.name))
     if not path.is_file():
         raise UserError(f"{spec.operator} has no page", spec.file, f"add the file {name}")
     file = validate(PageFile, read_document(path)[0])
 
+    # Every id is required, and no other: an entry that is added to the YAML must not be missing on
+    # the page, and one that is renamed must not keep the words of the old.
     families = {family.id for family in spec.families}
     tensors = {*spec.signature.ids, spec.signature.result.id}
     latitude = {entry.id for entry in spec.latitude}
@@ -249,17 +252,19 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
         start = f"E_{spec.operator.upper()}_{family.upper()}"
         tags = file.tags_of(family)
         cases = tuple(case.id for case in spec.cases if family not in case.not_for)
-        yield Tag(f"{start}_FUNC_{tags.function}", family, "function", cases)
-        if tags.latitude and family == "float":
+        function_tag = f"{start}_FUNC_{tags.function}"
+        yield Tag(function_tag, family, "function", cases)
+        if tags.latitude and family == "float":  # only floats have latitude
             latitudes = tuple(latitude.id for latitude in spec.latitude)
-            yield Tag(f"{start}_FUNC_{tags.latitude}", family, "latitude", latitudes)
+            latitude_tag = f"{start}_FUNC_{tags.latitude}"
+            yield Tag(latitude_tag, family, "latitude", latitudes)
 
         for tensor in tags.constraints:
             constraints = file.constraints_of(family, tensor)
             for entry, number in constraints.items():
-                tag = f"{start}_CONSTR_{tensor}_{number}"
+                constraint_tag = f"{start}_CONSTR_{tensor}_{number}"
                 entries = (entry,) if entry in proved else ()
-                yield Tag(tag, family, "constraint", entries)
+                yield Tag(constraint_tag, family, "constraint", entries)
 
 
 def families_of(spec: Spec) -> Sequence[FamilyId]:

@@ -117,7 +117,9 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
         etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
         for example in examples_of(spec, file, family):
             operands = example.operands.values()
-            numbers = [_in_python(operand) for operand in (*operands, example.result)]
+            numbers = [_in_python(tensor) for tensor in (*operands, example.result)]
+            # The result is computed in one type of the family. That it is that of the others too is
+            # proved: the cases are those of all types, and no case rounds.
             for etype in etypes:
                 with suppress(UserError):  # where the type lacks a number
                     encoded(operands, etype)
@@ -159,12 +161,15 @@ def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligation
     ids.update(klass.id for klass in spec.classes if klass.case in tag.entries)
     counts: Counter[Status | None] = Counter()
     for obligation, status in obligations:
-        if obligation.subject in subjects and ids & set(obligation.shows):
+        shown = ids.intersection(obligation.shows)
+        if shown and obligation.subject in subjects:
             counts[status] += 1
     if not counts:
         return "none"
     parts = [f"{counts.total()}"]
-    parts += [f"{count} {status}" for status, count in counts.items() if status]
+    for status, count in counts.items():
+        if status:  # without a record of proofs there is none
+            parts.append(f"{count} {status}")
     return ", ".join(parts)
 
 

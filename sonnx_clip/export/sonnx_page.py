@@ -70,8 +70,12 @@ class _Family:
         self.scalars = spec.signature.scalars
         entries = frozenset({*self.tensors, spec.signature.result.id, "A"})
         self.show = LatexPrinter(spec, id_, entries).show
-        self.types = [(etype.onnx or etype.id).lower() for etype in spec.types_of(id_)]
-        self.is_signed_alone = not any(type_.startswith("uint") for type_ in self.types)
+        # ONNX's names in small letters, such as `double`.
+        self.types = []
+        for etype in spec.types_of(id_):
+            name = etype.onnx or etype.id
+            self.types.append(name.lower())
+        self.is_signed_alone = not any(name.startswith("uint") for name in self.types)
         self.heading = ", ".join([id_] * len(spec.signature.operands))
         self.restrictions = []
         for restriction in spec.restrictions:
@@ -118,11 +122,15 @@ class _Family:
         rows = []
         for case in self.spec.cases:
             when = folded(written_out(self.spec, case.when), self.id)
-            if when is not False and self.id not in case.not_for:
-                rows.append((self._result(case), "" if when is True else self.show(when)))
+            # A case that no operands of the family meet, such as one about NaN, has no row.
+            if when is False or self.id in case.not_for:
+                continue
+            condition = "" if when is True else self.show(when)
+            rows.append((self._result(case), condition))
         return rows
 
     def _result(self, case: Case) -> str:
+        # The printer of conditions knows no sign of a zero, which a result has.
         if isinstance(case.result, Constant):
             return number(case.result_text, self.id)
         return self.show(case.result)
@@ -130,13 +138,20 @@ class _Family:
     @property
     def has_opposites(self) -> bool:
         """Whether a result is the opposite of an operand."""
-        return any(result.startswith("-") and "[" in result for result, _ in self.rows)
+        for result, _ in self.rows:
+            is_of_operand = "[" in result  # with its index; a number has none
+            if result.startswith("-") and is_of_operand:
+                return True
+        return False
 
     @property
     def explained(self) -> list[str]:
         """What the signs in the formula mean."""
+        # Only what a reader of these formulas meets is explained, by the signs that are printed.
         conditions = " ".join(when for _, when in self.rows)
-        texts = [self.text.comparisons or self.common.comparisons] if conditions else []
+        texts = []
+        if conditions:
+            texts.append(self.text.comparisons or self.common.comparisons)
         if "=_{" in conditions:
             texts.append(self.common.equal)
         if r"\equiv" in conditions:
@@ -193,15 +208,21 @@ class _Family:
             tags[name] = tags_of_tensor
 
         for entry, tag in tags[tensor].items():
-            first = next(name for name in tags if entry in tags[name])
+            first = tensor
+            for name, tags_of_other in tags.items():
+                if entry in tags_of_other:
+                    first = name
+                    break
             constraint = self.file.constraints[entry]
-            statement, rationale = constraint.statement, ""
-            if not statement:
+            statement = constraint.statement
+            rationale = ""
+            if not statement:  # as the YAML states it, not in words of the page
                 statement, rationale = self._printed(entry)
+            is_link = first != tensor
             yield {
                 "tag": tag,
                 "title": constraint.title,
-                "at": first if first != tensor else None,
+                "at": first if is_link else None,
                 "first": tags[first][entry],
                 "statement": statement,
                 "rationale": rationale,
@@ -252,10 +273,11 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[Worked
 def _results(spec: Spec, etype: ElementType, operands: Mapping[str, Entries]) -> tuple[str, ...]:
     """The result of each entry of the first operand; a scalar is that of all entries."""
     first_tensor = next(iter(operands.values()))
+    length = len(first_tensor)
     columns = []
     for operand in encoded(operands.values(), etype):
-        is_tensor = isinstance(operand, list)
-        columns.append(operand if is_tensor else [operand] * len(first_tensor))
+        column = operand if isinstance(operand, list) else [operand] * length
+        columns.append(column)
     evaluate = evaluator(spec, etype)
     results = []
     for entries in zip(*columns, strict=True):

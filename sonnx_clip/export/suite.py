@@ -238,6 +238,7 @@ def granted_table(
     Values for which the operator is not defined are left out: there any result conforms.
     """
     dtype = numpy_type(etype.id)
+    # An operator that is not defined everywhere has this beside its latitudes.
     outside = operator.oracle.LATITUDE[etype.family].get(OUTSIDE_DOMAIN)
     if outside is not None:
         operands = [pool.view(dtype)[None, :] for pool in pools]

@@ -72,7 +72,7 @@ def write_export(
             or an unusable folder.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
-    _check_folder(folder)
+    _check_folder(folder)  # before minutes of work
     suites = suites_of(operator, types)
     if form == "onnx-backend":
         content = _directories(operator, suites, forms, newest)

@@ -47,11 +47,13 @@ class ContextRecord(Stored):
 
 def _problem(group: Sequence[LocatedDeviation]) -> str:
     """What is wrong, where, an example, and what is to blame."""
+    # Those of a group have one cause: the first stands for all.
     first = group[0].wrong
     example = f"{first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
     parts = [f"{KINDS[first.kind]}: {places(group)}", example]
     if first.step:
         parts.append(f"the step {first.step} alone")
+    # A rewrite that is known has a section with its condition; of another one the condition is told.
     if first.rewrite:
         parts.append(f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})")
     elif first.legal_when:

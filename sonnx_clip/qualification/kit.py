@@ -55,6 +55,7 @@ class Tool(Part):
     @property
     def tcl(self) -> str:
         """Tool confidence level (ISO 26262-8, table 3)."""
+        # Without impact (TI1) it is TCL1 whatever is detected.
         return _TCL[self.detection] if self.detection else "TCL1"
 
 
@@ -176,6 +177,7 @@ class Kit(Part):
     def _refers_to_itself(self) -> Self:
         for prefix, entries in self._numbered.items():
             ids = [entry.id for entry in entries]
+            # Ids have one length: the order of the texts is that of the numbers.
             for id_ in ids:
                 if not id_.startswith(prefix):
                     raise ValueError(f"{id_} is listed among the entries of {prefix}")
@@ -188,21 +190,22 @@ class Kit(Part):
     def _check_names(self) -> None:
         """Names of commands and constraints exist, and no command lacks a requirement or an error."""
         known = {*self.tools, *(constraint.id for constraint in self.constraints)}
-        required: set[str] = set()
-        wrong: set[str] = set()
+        with_requirement: set[str] = set()
+        with_error: set[str] = set()
         for error in self.errors:
             _require_known(error.id, (*error.constraints, *error.commands), known)
-            wrong.update(error.commands)
+            with_error.update(error.commands)
         for requirement in self.requirements:
             _require_known(requirement.id, (requirement.command,), known)
-            required.add(requirement.command)
-        for command in sorted(self.tools.keys() - required):
+            with_requirement.add(requirement.command)
+        for command in sorted(self.tools.keys() - with_requirement):
             raise ValueError(f"the command {command} has no requirement (TOR)")
-        for command in sorted(self.tools.keys() - wrong):
+        for command in sorted(self.tools.keys() - with_error):
             raise ValueError(f"the command {command} has no potential error (ERR)")
 
     @model_validator(mode="after")
     def _case_is_a_tree(self) -> Self:
+        # A node names an earlier one, so that there can be no cycle, and one root.
         seen: dict[str, Node] = {}
         for node in self.assurance_case:
             if node.id in seen:
@@ -219,6 +222,7 @@ class Kit(Part):
                 )
             seen[node.id] = node
 
+        # A context or an assumption says where a goal applies, and supports nothing.
         supported: set[str | None] = set()
         for node in self.assurance_case:
             if node.kind not in ("context", "assumption"):

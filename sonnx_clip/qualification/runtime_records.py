@@ -70,7 +70,7 @@ class Behaviour(Stored):
             if more > 0:
                 classes += f" and {more} more"
             text = f"{classes}: {text}"
-        return text.replace("|", "/")  # which would end the cell of a table
+        return text.replace("|", "/")  # a bar would end the cell of a table
 
 
 class RuntimeRecord(Stored):
@@ -110,6 +110,7 @@ class RuntimeRecord(Stored):
         """
         if self.oracle_sha256 is None:
             return self.spec_sha256 == specification(self.operator).digest
+        # The specification has words too, whose change leaves the record as good as it was.
         return self.oracle_sha256 == oracle_sha256
 
     @property
@@ -120,12 +121,12 @@ class RuntimeRecord(Stored):
     @property
     def fitting(self) -> dict[str, list[str]]:
         """The readings that allow the answers, in words, each with its element types."""
-        words: list[tuple[str, str]] = []
+        descriptions: list[tuple[str, str]] = []
         for (readings, explained_by, *_), types in reading_groups(self.readings).items():
             matches = [self.readings[etype] for etype in types]
             text = _fitting(readings, explained_by, matches)
-            words += [(text, etype) for etype in types]
-        return values_by_key(words)
+            descriptions += [(text, etype) for etype in types]
+        return values_by_key(descriptions)
 
 
 def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
@@ -178,13 +179,14 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
     for result in report.types:
         if result.verdict == "refused":
-            words_of_classes = (klass.words for klass in result.classes if klass.words)
-            words = result.words or next(words_of_classes, "")
-            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(words))
+            messages_of_classes = (klass.words for klass in result.classes if klass.words)
+            message = result.words or next(messages_of_classes, "")
+            yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(message))
         for klass in result.classes:
             for deviation in klass.deviations:
+                # A note says under which condition it refuses; one refused call says less.
                 if deviation.kind == "raises" and result.refusal is not None:
-                    continue  # a note has the condition
+                    continue
                 yield Behaviour(
                     verdict=deviation.key,
                     types=(result.type,),
@@ -220,8 +222,8 @@ def _rank(behaviour: Behaviour) -> int:
     return len(_PROBLEMS)
 
 
-def _shortened(words: str) -> str:
-    return printable(" ".join(words.split()), _LONGEST)
+def _shortened(message: str) -> str:
+    return printable(" ".join(message.split()), _LONGEST)
 
 
 def _fitting(
@@ -255,12 +257,13 @@ def types_in_words(types: Iterable[str], every: Iterable[str]) -> str:
     shown = set(types)
     if shown == set(known):
         return "all"
-    words: list[str] = []
-    for word, part in (("integers", "int"), ("floats", "float")):
+    names: list[str] = []
+    # By their names: signed and unsigned integers have `int` in them, all floats `float`.
+    for family_name, part in (("integers", "int"), ("floats", "float")):
         of_family = [etype for etype in known if part in etype]
         shown_of_family = [etype for etype in of_family if etype in shown]
         if len(shown_of_family) == len(of_family):
-            words.append(word)
+            names.append(family_name)
         else:
-            words += shown_of_family
-    return ", ".join(words)
+            names += shown_of_family
+    return ", ".join(names)
