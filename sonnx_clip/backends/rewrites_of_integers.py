@@ -14,7 +14,7 @@ from sonnx_clip.backends.rewrites_theory import TermPrinter, names_in, operator_
 from sonnx_clip.backends.theory import CLIP, Declared, Goal, Module
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
-from sonnx_clip.rewrites.terms import ELEMENT, constants_of, functions_of, operators
+from sonnx_clip.rewrites.terms import ELEMENT, constants_in, functions_in, operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
     """
     printer = TermPrinter(etype, operators()["clip"].signature)
     element = ELEMENT.lower()
-    constants = [name.lower() for name in constants_of(before, after)]
+    constants = [name.lower() for name in constants_in(before, after)]
     arguments = " ".join([element, *constants])
     parameters = arguments if ELEMENT in names_in(before, after) else f"_{arguments}"
     agree = Declared(
@@ -61,7 +61,7 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
 def _operators_used(etype: ElementType, printer: TermPrinter, *terms: Expr) -> Iterator[Declared]:
     """The functions that terms need beside Clip."""
     yield opposite_function(etype, printer)
-    used = functions_of(*terms)
+    used = functions_in(*terms)
     for name, operator in operators().items():
         if name in used - {"clip"}:
             family = operator.element_type(etype.id).family

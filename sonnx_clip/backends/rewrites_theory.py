@@ -19,8 +19,8 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
 from sonnx_clip.rewrites.critical_points import OPPOSITES, STRENGTHS
 from sonnx_clip.rewrites.rewrite import FILE, known_rewrites
-from sonnx_clip.rewrites.terms import ELEMENT, constants_of, functions_of, operators
-from sonnx_clip.rewrites.views import WORDS, goal_name
+from sonnx_clip.rewrites.terms import ELEMENT, constants_in, functions_in, operators
+from sonnx_clip.rewrites.views import WORDS, goal_prefix
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import declarations
 
@@ -117,7 +117,7 @@ class _Equation:
     @property
     def constants(self) -> tuple[str, ...]:
         """The names of its constants."""
-        return constants_of(self.before, self.after)
+        return constants_in(self.before, self.after)
 
 
 _Terms: TypeAlias = "Rewrite | _Equation"
@@ -169,7 +169,7 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
 
 
 def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
-    """The obligations of each condition, by its `goal_name`: legal where it holds, and nowhere else."""
+    """The obligations of each condition, by its `goal_prefix`: legal where it holds, and nowhere else."""
     by_name: dict[str, list[Obligation]] = defaultdict(list)
     _, obligations = rewrite_theories(spec)
     for obligation in obligations:
@@ -214,7 +214,7 @@ def wrong_conditions(etype: ElementType) -> Module:
     if etype.family != "real":
         uses = (f"use elements.{etype.why3}", CLIP)
     rewrite, strength = _first_with_condition(etype.family)
-    name = goal_name(rewrite, etype.family, strength)
+    name = goal_prefix(rewrite, etype.family, strength)
     shows = (rewrite.id,)
     always = _legal(rewrite, strength, condition=True, printer=printer)
     never = _exact(rewrite, strength, condition=False, theory=theory, printer=printer)
@@ -246,7 +246,7 @@ def lacks(family: FamilyId, *terms: Expr) -> str:
     """A function of terms that the abstract theory of a family lacks; empty if it has all."""
     if family != "float":
         return ""
-    missing = functions_of(*terms) & {"is_signalling"}
+    missing = functions_in(*terms) & {"is_signalling"}
     return min(missing, default="")
 
 
@@ -333,7 +333,7 @@ def functions_used(
     terms: Sequence[Expr], printer: TermPrinter, *, has_opposite: bool
 ) -> list[Declared]:
     """The operators of terms, but Clip; and `opposite` if they need it and the theory lacks it."""
-    used = functions_of(*terms)
+    used = functions_in(*terms)
     etype = printer.element_type
     functions = []
     if not has_opposite and used & OPPOSITES:  # first, since the operators may use it
@@ -387,7 +387,7 @@ def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[
         if family != theory.family:
             continue
         condition = rewrite.condition(family, strength)
-        name = goal_name(rewrite, family, strength)
+        name = goal_prefix(rewrite, family, strength)
         shows = (rewrite.id,)
         claim = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
         # A rewrite that is never legal has no place where it is, and one that always is no other.
@@ -468,7 +468,7 @@ def _if_points_agree(
 
     # A term with opposites changes its course at the opposites of the constants too.
     points = [*constants, *theory.points, *others]
-    if functions_of(terms.before, terms.after) & OPPOSITES:
+    if functions_in(terms.before, terms.after) & OPPOSITES:
         points += [f"(opposite {constant})" for constant in constants]
     agreements = [f"({_same(terms, strength, x)})" for x in points]
     variables = [*(name.lower() for name in concluded), *constants, *others]

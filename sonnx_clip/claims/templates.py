@@ -24,8 +24,8 @@ from sonnx_clip.language.scope import (
     FunctionType,
     Scope,
     Usable,
-    calls_of,
     kind_of,
+    operator_function,
 )
 from sonnx_clip.language.tree import Expr, Name, Number, rewritten
 from sonnx_clip.language.tree import Kind as Sort
@@ -308,7 +308,7 @@ def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool)
     return Scope(
         "a claim",
         {**variables, **kinds},
-        {**_FUNCTIONS, **calls_of(signature)},
+        {**_FUNCTIONS, **operator_function(signature)},
         uses,
         families,
         signature,

@@ -113,7 +113,9 @@ def _library(runtime: str) -> str:
     if runtime == "sonnx-c":  # builds the library
         return built.built_file(built.find_compiler(), built.source_files()).name
     try:
-        library = built.installed() if runtime == "sonnx" else None  # uses it if it is built
+        library = (
+            built.installed_library() if runtime == "sonnx" else None
+        )  # uses it if it is built
     except (UserError, OSError) as error:
         return str(error)
     return "none" if library is None else library.name

@@ -15,7 +15,7 @@ from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
 from sonnx_clip.contexts.context import scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
-from sonnx_clip.rewrites.rewrite import Rewrite, Theorem, known_rewrites, known_theorems
+from sonnx_clip.rewrites.rewrite import Rewrite, RewriteTheorem, known_rewrites, known_theorems
 from sonnx_clip.rewrites.terms import ELEMENT, type_of_clip
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class _Candidate:
 
     window: _Window
     after: Expr
-    rewrite: Rewrite | Theorem | None = None
+    rewrite: Rewrite | RewriteTheorem | None = None
     words: str = ""
     flushes: bool = False
 
@@ -214,7 +214,7 @@ class _Candidate:
         rewrite = self.rewrite
         if rewrite is None:
             return Explanation("", {}, words=self.words)
-        if isinstance(rewrite, Theorem):
+        if isinstance(rewrite, RewriteTheorem):
             return Explanation(rewrite.id, {}, words=rewrite.holds)
         clip_type = context.clip_type(etype)
         stated = rewrite.entry.legal_when.get(type_of_clip(clip_type).family, {})

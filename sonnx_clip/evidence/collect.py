@@ -27,7 +27,7 @@ from sonnx_clip.evidence.proved import (
 from sonnx_clip.evidence.runtimes import dialects_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.run import RECORD as MUTANTS
-from sonnx_clip.mutants.run import MutantsRecord, all_mutants, digest_of
+from sonnx_clip.mutants.run import MutantsRecord, all_mutants, mutants_digest
 from sonnx_clip.prove.coq import coq_digests, coq_sources, unlisted_axioms
 from sonnx_clip.prove.frama_c import OPTIONS, frama_c_digests
 from sonnx_clip.prove.statements import (
@@ -388,7 +388,7 @@ def _mutants_line(records: Records) -> Argument:
         return _line(name, shows, "", MUTANTS, "not run")
     record = read_record(path, MutantsRecord, "run: make mutants")
     mutants = all_mutants(records.spec)
-    if record.mutated_sha256 != digest_of(mutants):
+    if record.mutated_sha256 != mutants_digest(mutants):
         result = "of other conditions, kernels or rewrites; run: make mutants"
         return _line(name, shows, result, MUTANTS, "stale")
     recorded = record.mutants_by_kind()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.evidence.evidence_model import ObligationEvidence
-    from sonnx_clip.rewrites.rewrite import Rewrite, RewriteEntry, Theorem
+    from sonnx_clip.rewrites.rewrite import Rewrite, RewriteEntry, RewriteTheorem
 
 SECTION = "rewrites"
 
@@ -47,7 +47,7 @@ def _conditions(rewrite: Rewrite) -> list[tuple[str, str]]:
 
 
 def _entry(
-    entry: RewriteEntry | Theorem,
+    entry: RewriteEntry | RewriteTheorem,
     families: tuple[str, ...],
     conditions: Sequence[tuple[str, str]],
     obligations: Sequence[ObligationEvidence],

@@ -111,8 +111,8 @@ def subnormals() -> tuple[Status, str]:
 def clip_in_c() -> Clip | None:
     """Clip by the C kernels of this user and processor; None if they are not built."""
     try:
-        library = built.installed()
-        functions = built.functions_of(library) if library else None
+        library = built.installed_library()
+        functions = built.kernel_functions(library) if library else None
     except (UserError, OSError):
         return None
     if functions is None:

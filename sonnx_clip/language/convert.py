@@ -32,6 +32,7 @@ def convert(value: Value, source: ElementType, to: ElementType) -> Value | None:
         if not isinstance(number, Fraction):
             return constant_pattern(number.lstrip("-"), to.bits) | sign
         magnitude = round_to_format(abs(number), to.bits)
+        # What is too large for the format rounds to infinity, and not to a pattern behind it: a NaN.
         return min(magnitude, infinity(to.bits)) | sign
     if not isinstance(number, Fraction):
         return None

@@ -105,7 +105,9 @@ def tokens(text: str) -> list[Token]:
             raise LanguageError(token.offset, f"`{token.text}` is not part of the language", todo)
         if len(read) == _LONGEST:
             raise LanguageError(
-                token.offset, "the condition is too long", "name the parts under `definitions`"
+                token.offset,
+                "the condition is too long",
+                "name the parts under `definitions`",
             )
         read.append(token)
         if kind == "end":
@@ -165,6 +167,7 @@ class _Parser:
         left = self.prefix(loosest)
         if self.peek.text == "-":
             raise _arithmetic(self.peek)
+        # By precedence: an operator that binds less is left to the caller, whose operand this is.
         while self.peek.text in _INFIX and FORMS[self.peek.text].level >= loosest:
             operator = self.next().text
             place = FORMS[operator].places[1]
@@ -172,7 +175,8 @@ class _Parser:
                 left = self.comparison(operator, left, start, place)
             else:
                 _demand(left, start, Kind.BOOL)
-                left = tree.Connective(operator, left, self.expression(place, Kind.BOOL))
+                right = self.expression(place, Kind.BOOL)
+                left = tree.Connective(operator, left, right)
         self.depth -= 1
         return left if kind is None else _demand(left, start, kind)
 
@@ -209,9 +213,17 @@ class _Parser:
         self.require("then", whole)
         then = self.expression()
         self.require("else", whole)
-        return tree.If(condition, then, self.expression(kind=kind_of(then)), kind_of(then))
+        kind = kind_of(then)
+        otherwise = self.expression(kind=kind)
+        return tree.If(condition, then, otherwise, kind)
 
-    def comparison(self, operator: str, left: Expr, start: int, place: int) -> Expr:
+    def comparison(
+        self,
+        operator: str,
+        left: Expr,
+        start: int,
+        place: int,
+    ) -> Expr:
         kind = kind_of(left)
         has_equality = operator == "==" and kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
         if kind is not Kind.ELEMENT and not has_equality:
@@ -219,9 +231,8 @@ class _Parser:
             raise LanguageError(start, f"{_a(kind)} cannot be compared by `{operator}`", todo)
         right = self.expression(place, kind)
         if self.peek.text in COMPARISONS:
-            raise LanguageError(
-                self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`"
-            )
+            todo = "write `a <= b and b <= c`"
+            raise LanguageError(self.peek.offset, "comparisons do not chain", todo)
         return tree.Compare(operator, left, right, kind)
 
     def word(self, token: Token) -> Expr:
@@ -255,11 +266,11 @@ class _Parser:
         return node(name, self.arguments(token, function.arguments), function.result)
 
     def use(self, token: Token, usable: Usable) -> Expr:
+        # A condition is false in a family that does not have it; an element would be none.
         lacking = sorted(self.scope.families - usable.families)
         if lacking and usable.kind is Kind.ELEMENT:
-            raise LanguageError(
-                token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}"
-            )
+            families = " and ".join(lacking)
+            raise LanguageError(token.offset, f"`{token.text}` is not defined for {families}")
         if not usable.parameters:
             return tree.Use(token.text, (), usable.kind, self.scope.signature.ids)
         elements = [(Kind.ELEMENT,)] * usable.parameters
@@ -271,9 +282,8 @@ class _Parser:
         if not self.accept("["):
             return name
         if name.kind is not Kind.TENSOR:
-            raise LanguageError(
-                opened.offset, f"`{token.text}` is {_a(name.kind)} and has no entries"
-            )
+            message = f"`{token.text}` is {_a(name.kind)} and has no entries"
+            raise LanguageError(opened.offset, message)
         if self.next().text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
@@ -283,9 +293,8 @@ class _Parser:
 
     def every(self, token: Token) -> Expr:
         if self.inside_every:
-            raise LanguageError(
-                token.offset, "`every` is inside `every`", "there is only one index"
-            )
+            message = "`every` is inside `every`"
+            raise LanguageError(token.offset, message, "there is only one index")
         self.inside_every = True
         (body,) = self.arguments(token, [(Kind.BOOL,)])
         self.inside_every = False
@@ -296,21 +305,22 @@ class _Parser:
         letters = ", ".join("abcdefgh"[: len(kinds)])
         shape = f"write: {token.text}({letters})"
         self.require("(", shape)
-        arguments: list[tuple[Expr, int]] = []  # each with its offset
+        arguments: list[Expr] = []
+        offsets: list[int] = []
         while not arguments or self.accept(","):
-            start = self.peek.offset
-            arguments.append((self.expression(), start))
-        end = self.peek.offset
+            offsets.append(self.peek.offset)
+            arguments.append(self.expression())
+        offsets.append(self.peek.offset)  # of the parenthesis, where one more could stand
         self.require(")", shape)
-        if len(arguments) != len(kinds):
-            plural = "" if len(kinds) == 1 else "s"
-            message = f"`{token.text}` takes {len(kinds)} argument{plural}, not {len(arguments)}"
-            place = end
-            if len(arguments) > len(kinds):
-                _, place = arguments[len(kinds)]  # the first that is too much
-            raise LanguageError(place, message, shape)
-        demanded = zip(arguments, kinds, strict=True)
-        return tuple(_demand(expr, offset, *allowed) for (expr, offset), allowed in demanded)
+        expected = len(kinds)
+        if len(arguments) != expected:
+            plural = "" if expected == 1 else "s"
+            message = f"`{token.text}` takes {expected} argument{plural}, not {len(arguments)}"
+            # At the first that is too much, or where the next one is missing.
+            place = min(expected, len(arguments))
+            raise LanguageError(offsets[place], message, shape)
+        demanded = zip(arguments, offsets, kinds, strict=False)
+        return tuple(_demand(expr, offset, *allowed) for expr, offset, allowed in demanded)
 
 
 def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:

@@ -64,9 +64,8 @@ class Scope:
     functions: Mapping[str, FunctionType]  # the built-in ones
     uses: Mapping[str, Usable] = field(default_factory=dict)  # the usable entries, by id
     families: frozenset[str] = frozenset()  # for which the condition is read
-    signature: Signature = (
-        NO_SIGNATURE  # the operator, whose operands an entry without parameters uses
-    )
+    # The operator, whose operands an entry without parameters uses.
+    signature: Signature = NO_SIGNATURE
 
 
 def kind_of(expr: Expr) -> Kind:
@@ -82,7 +81,7 @@ def kind_of(expr: Expr) -> Kind:
             return expr.kind
 
 
-def calls_of(signature: Signature) -> dict[str, FunctionType]:
+def operator_function(signature: Signature) -> dict[str, FunctionType]:
     """The function of the operator, for conditions that may call it."""
     return {signature.function: FunctionType((_E,) * len(signature.ids), Kind.ELEMENT)}
 
@@ -97,8 +96,11 @@ def element_scope(
     result: bool = False,
 ) -> Scope:
     """A scope on elements; `result` allows calls of the operator."""
-    functions = {**ELEMENT_FUNCTIONS, **(calls_of(signature) if result else {})}
-    return Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions, uses, families, signature)
+    functions = dict(ELEMENT_FUNCTIONS)
+    if result:
+        functions |= operator_function(signature)
+    elements = dict.fromkeys(variables, Kind.ELEMENT)
+    return Scope(name, elements, functions, uses, families, signature)
 
 
 def declared_scope(families: frozenset[str], signature: Signature) -> Scope:
@@ -114,8 +116,6 @@ def tensor_scope(
     signature: Signature,
 ) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
-    variables = {
-        name: Kind.ELEMENT if name in signature.scalars else Kind.TENSOR
-        for name in signature.all_ids
-    }
+    variables = dict.fromkeys(signature.all_ids, Kind.TENSOR)
+    variables |= dict.fromkeys(signature.scalars, Kind.ELEMENT)
     return Scope(name, variables, VALUE_FUNCTIONS, uses, families, signature)

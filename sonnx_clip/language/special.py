@@ -46,7 +46,12 @@ def spread_choices(size: int, count: int, most: int) -> Iterator[tuple[int, ...]
     while gcd(step, size) != 1:  # else the sample would miss places of the first digit
         step += 1
     for choice in range(0, choices, step):
-        yield tuple(choice // size**digit % size for digit in range(count))
+        digits = []
+        left = choice
+        for _ in range(count):
+            left, digit = divmod(left, size)
+            digits.append(digit)
+        yield tuple(digits)
 
 
 @cache
@@ -58,7 +63,9 @@ def special_patterns(etype: ElementType) -> tuple[int, ...]:
     negative, with payload, signalling of both signs. Integers: the extremes and their neighbours, numbers
     near zero, powers of two, and some that the next narrower float or integer cannot hold.
     """
-    return _floats(etype, etype.bits) if isinstance(etype.bits, FloatBits) else _integers(etype)
+    if isinstance(etype.bits, FloatBits):
+        return _floats(etype, etype.bits)
+    return _integers(etype)
 
 
 def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
@@ -87,4 +94,5 @@ def _integers(etype: ElementType) -> tuple[int, ...]:
         numbers += [2**power - 1, 2**power, -(2**power)]
     numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]  # not exact in float32 and in float64
     fitting = dict.fromkeys(number for number in numbers if low <= number <= high)
-    return tuple(number % (1 << etype.width) for number in fitting)
+    modulus = 1 << etype.width
+    return tuple(number % modulus for number in fitting)

@@ -36,7 +36,10 @@ class Part(BaseModel):
     """A part of the model: immutable, and closed to unknown keys."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True
+        frozen=True,
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        defer_build=True,
     )
 
 

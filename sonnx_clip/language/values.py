@@ -105,10 +105,12 @@ def encode(text: str, etype: ElementType) -> Value:
             may not overflow; integers must be exact and in range.
     """
     text = text.strip()
+    # Before numbers, since a bit pattern may look like a hex float without its exponent.
     if match := _BITS.fullmatch(text):
         return _from_pattern(match["digits"], etype)
     negative = text.startswith("-")
     body = text[1:] if text[:1] in ("-", "+") else text
+    # All names, so that the error of a type which lacks one lists those that it has.
     if body in CONSTANTS["float"]:
         return _from_constant(body, negative, etype)
     magnitude = _magnitude(body)
@@ -118,9 +120,12 @@ def encode(text: str, etype: ElementType) -> Value:
         pattern = round_to_format(magnitude, etype.bits)
         if pattern >= infinity(etype.bits):
             raise UserError(f"{text} is too large for {etype.id}", todo="write inf for infinity")
+        # By the bit, since the rational number 0 has no sign.
         return pattern | sign_bit(etype.bits) if negative else pattern
     number = -magnitude if negative else magnitude
-    return _to_integer(number, etype, text) if isinstance(etype.bits, IntegerBits) else number
+    if isinstance(etype.bits, IntegerBits):
+        return _to_integer(number, etype, text)
+    return number
 
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
@@ -137,9 +142,10 @@ def _from_pattern(digits: str, etype: ElementType) -> int:
 
 
 def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
-    if name not in CONSTANTS[etype.family]:
-        has = ", ".join(sorted(CONSTANTS[etype.family])) or "none"
-        raise UserError(f"{etype.id} has no `{name}`", todo=f"constants of {etype.id}: {has}")
+    known = CONSTANTS[etype.family]
+    if name not in known:
+        listed = ", ".join(sorted(known)) or "none"
+        raise UserError(f"{etype.id} has no `{name}`", todo=f"constants of {etype.id}: {listed}")
     if isinstance(etype.bits, FloatBits):
         pattern = constant_pattern(name, etype.bits)
         return pattern ^ sign_bit(etype.bits) if negative else pattern
@@ -163,11 +169,12 @@ def _magnitude(body: str) -> Fraction | None:
     digits = match["whole"] + match["part"]
     if not digits:
         return None
-    exponent = int(match["exponent"]) - 4 * len(match["part"])
+    exponent = int(match["exponent"]) - 4 * len(match["part"])  # a hex digit has four bits
     return int(digits, 16) * Fraction(2) ** exponent
 
 
 def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
+    """The pattern of a number in two's complement; UserError if the type does not have it exactly."""
     low, high = integer_range(etype)
     todo = f"{etype.id} holds {low} … {high}"
     if number.denominator != 1:
@@ -224,7 +231,8 @@ def decode(value: Value, etype: ElementType) -> Fraction | str:
 
 def is_nan(value: Value, etype: ElementType) -> bool:
     """Whether a value is a NaN: never for integers and ``real``."""
-    return (key := comparison_key(value, etype)) != key
+    key = comparison_key(value, etype)
+    return key != key  # noqa: PLR0124 - true of the key of a NaN alone
 
 
 def is_signalling(value: Value, etype: ElementType) -> bool:

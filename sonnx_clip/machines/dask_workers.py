@@ -55,7 +55,12 @@ class DaskWorkers:
         ModuleNotFoundError: distributed is not installed.
     """
 
-    def __init__(self, address: str, prefixes: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        address: str,
+        prefixes: Sequence[str],
+        variables: Mapping[str, str],
+    ) -> None:
         from dask import config
         from dask.utils import parse_timedelta
         from distributed import Client  # it sets the levels of its loggers when it is imported
@@ -111,7 +116,9 @@ class DaskWorkers:
                 raise CancelledError from None
             if isinstance(error, CancelledError) or self._client.status != "running":
                 raise UserError(
-                    "the connection to the scheduler is lost", self.address, _AGAIN
+                    "the connection to the scheduler is lost",
+                    self.address,
+                    _AGAIN,
                 ) from None
             raise _in_our_words(error) from None
         if isinstance(failure, UserError):

@@ -38,7 +38,9 @@ class FarProcessEndedError(Exception):
 
 
 def run_far(
-    prefixes: Sequence[str], variables: Mapping[str, str], payload: bytes
+    prefixes: Sequence[str],
+    variables: Mapping[str, str],
+    payload: bytes,
 ) -> tuple[str, Outcome]:
     """A task of Dask: the worker's address, and the outcome of a call in a process of its own.
 
@@ -67,7 +69,9 @@ def run_far(
 
 
 def call_in_process(
-    environment: Mapping[str, str], payload: bytes, gone: Callable[[], bool]
+    environment: Mapping[str, str],
+    payload: bytes,
+    gone: Callable[[], bool],
 ) -> Outcome:
     """The outcome of a pickled function in a process with this environment, killed once `gone` is true.
 

@@ -70,6 +70,7 @@ class ClaimJudge:
         """The first obligation that a mutant falsifies, or empty."""
         changed = mutant.applied(self.spec)
         entry = mutant.place.entry
+        # Claims use a reading by the names of what it and its dialects allow.
         names = {entry.id}
         for name, answer in allowed_answers(self.spec).items():
             if answer.reading == entry.id:
@@ -95,7 +96,11 @@ class ClaimJudge:
         return ""
 
     @staticmethod
-    def _restated(mutant: YamlMutant, changed: Spec, etype: ElementType) -> dict[str, Claim]:
+    def _restated(
+        mutant: YamlMutant,
+        changed: Spec,
+        etype: ElementType,
+    ) -> dict[str, Claim]:
         """The claims in which the changed condition itself stands, by their ids."""
         groups = _RESTATING.get(mutant.kind)
         if groups is None:
@@ -106,16 +111,17 @@ class ClaimJudge:
         return {claim.id: claim for claim in claims_of(changed, etype.id, *groups)}
 
     def _is_false(self, claim: Claim, truth: ClaimTruth) -> bool:
-        at = [*samples(self.spec, truth.etype, claim)]
+        """Whether a claim is false at one of the values at which it is evaluated."""
+        environments = [*samples(self.spec, truth.etype, claim)]
         names = bound_names(claim)
         operands = {*self.spec.signature.ids, self.spec.signature.second}
         is_float = truth.etype.family == "float"
         if is_float and not claim.of_tensors and operands.issuperset(names):
             values = [encode(text, truth.etype) for text in _FURTHER]
             choices = product(values, repeat=len(names))
-            at += (dict(zip(names, choice, strict=True)) for choice in choices)
+            environments += [dict(zip(names, choice, strict=True)) for choice in choices]
         try:
-            return not all(map(truth.truth_of(claim), at))
+            return not all(map(truth.truth_of(claim), environments))
         except NoCaseError:  # the claim that the cases are complete is false
             return False
 
@@ -123,7 +129,11 @@ class ClaimJudge:
 # --- Proved equivalent by both provers -------------------------------------------------------------------
 
 
-def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) -> list[str]:
+def proved_equivalent(
+    spec: Spec,
+    mutants: Iterable[YamlMutant],
+    build: Path,
+) -> list[str]:
     """The keys of the mutants that both provers prove to mean the same in a type of each kind."""
     questions: dict[str, dict[str, Goal]] = defaultdict(dict)
     first_of_kind = {kind_of_type(etype): etype for etype in reversed(spec.element_types)}
@@ -141,7 +151,10 @@ def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) ->
                 mutant.key,
                 _equality(spec, mutant, etype),
             )
-    equal = {key for goals in questions.values() for key in goals}
+    # All of them, until one type has a goal that a prover does not prove.
+    equal: set[str] = set()
+    for goals in questions.values():
+        equal.update(goals)
     why3 = configure(build)
     with tempfile.TemporaryDirectory() as folder:
         for etype_id, goals in questions.items():
@@ -171,11 +184,13 @@ def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
     sign = "=" if kind_of(mutant.original) is Kind.ELEMENT else "<->"
     equal = f"(({original}) {sign} ({changed}))"
     used = set(re.findall(r"\w+", equal))  # Why3 1.8 warns of a variable that is not used
+    # In a definition and in what a reading returns Y is any answer, elsewhere the result of the cases.
+    y_is_any = mutant.kind == "definitions" or mutant.place.field == "returns"
     if mutant.kind == "classes":
         equal = f"{entry.case} x l m -> {equal}"
         used |= {"x", "l", "m"}
-    elif mutant.kind != "definitions" and mutant.place.field != "returns" and "y" in used:
+    elif not y_is_any and "y" in used:
         equal = f"let y = cases x l m in {equal}"
         used = used - {"y"} | {"x", "l", "m"}
-    variables = [name for name in map(str.lower, names) if name in used]
-    return f"forall {' '.join(variables)}: t. {equal}"
+    variables = " ".join(name for name in map(str.lower, names) if name in used)
+    return f"forall {variables}: t. {equal}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.mutants.source_mutants import of_c, of_python
-from sonnx_clip.oracle.built import function_of
+from sonnx_clip.oracle.built import kernel_function
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -97,7 +97,7 @@ def _killer_in_c(mutant: KernelMutant) -> str:
         if done.status != 0:
             where = f"{mutant.name}: {mutant.change}"
             raise UserError(f"the compiler rejects a mutant: {done.words}", where)
-        function = function_of(ctypes.CDLL(str(library)), etype)
+        function = kernel_function(ctypes.CDLL(str(library)), etype)
     number = function.argtypes[2]
 
     def clip(x: Any, low: Any, high: Any, out: Any) -> None:

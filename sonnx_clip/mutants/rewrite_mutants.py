@@ -25,7 +25,7 @@ from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.rewrites.critical_points import Strength, difference
 from sonnx_clip.rewrites.rewrite import ALWAYS, NEVER, Rewrite, known_rewrites, rewrite_of
 from sonnx_clip.rewrites.terms import ELEMENT, meaning, operators
-from sonnx_clip.rewrites.views import goal_name
+from sonnx_clip.rewrites.views import goal_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -95,7 +95,11 @@ def rewrite_mutants() -> Iterator[RewriteMutant]:
             yield from _mutants_of_condition(rewrite, stated)
 
 
-def _mutants_of(rewrite: Rewrite, field: str, original: Expr) -> Iterator[RewriteMutant]:
+def _mutants_of(
+    rewrite: Rewrite,
+    field: str,
+    original: Expr,
+) -> Iterator[RewriteMutant]:
     """The mutants of the term `after` or of the condition `given`."""
     name = f"{KIND}.{rewrite.id}.{field}"
     names = rewrite.constants
@@ -175,7 +179,7 @@ def killer_of_rewrite(mutant: RewriteMutant) -> str:
     for family, strength in mutant.judged:
         part = _false_part(mutant, family, strength)
         if part:
-            return f"{KIND}.{goal_name(mutant.changed, family, strength)}_{part}"
+            return f"{KIND}.{goal_prefix(mutant.changed, family, strength)}_{part}"
     return ""
 
 

@@ -151,7 +151,10 @@ class Journal:
         self._store = Store(path, _KIND)
 
     def result(
-        self, question: Iterable[str], compute: Callable[..., Any], *arguments: object
+        self,
+        question: Iterable[str],
+        compute: Callable[..., Any],
+        *arguments: object,
     ) -> Any:
         """The kept result of a question, or the computed one, which is kept."""
         key = digest_of_parts(question)
@@ -168,7 +171,7 @@ def all_mutants(spec: Spec) -> list[Mutant]:
     return [*yaml_mutants(spec), *kernel_mutants(spec), *rewrite_mutants()]
 
 
-def digest_of(mutants: Sequence[Mutant]) -> str:
+def mutants_digest(mutants: Sequence[Mutant]) -> str:
     """The digest of what is mutated: prose and headers do not count."""
     return digest_of_parts(f"{m.kind} {m.name} {m.change}" for m in mutants)
 
@@ -247,7 +250,7 @@ def run_mutants(mutants: Sequence[Mutant], judges: Judges) -> MutantsRecord:
             show(count, "")
     equivalent = judges.proved_equivalent(survivors)
     return MutantsRecord(
-        mutated_sha256=digest_of(mutants),
+        mutated_sha256=mutants_digest(mutants),
         killed={kind: dict(by.most_common()) for kind, by in killed.items()},
         survivors=tuple(survivor(m, equivalent=m.key in equivalent) for m in survivors),
     )

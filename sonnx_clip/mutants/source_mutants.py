@@ -76,7 +76,8 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
             for edited in _edits_in_python(node):
                 assert isinstance(node, ast.expr | ast.stmt)
                 begin = starts[node.lineno - 1] + node.col_offset
-                end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+                last_line = (node.end_lineno or 0) - 1
+                end = starts[last_line] + (node.end_col_offset or 0)
                 old = " ".join(source[begin:end].split())
                 new = ast.unparse(edited)
                 change = f"line {node.lineno}: {old} => {new}"

@@ -41,7 +41,9 @@ class YamlMutant(Mutant):
     def applied(self, spec: Spec) -> Spec:
         """The changed specification."""
         section, entry, field, family = self.place
-        value = {**getattr(entry, field), family: self.changed} if family else self.changed
+        value = self.changed
+        if family:
+            value = {**getattr(entry, field), family: self.changed}
         changed = entry.model_copy(update={field: value})
         entries = getattr(spec, section)
         replaced = tuple(changed if other.id == entry.id else other for other in entries)
@@ -117,6 +119,7 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
     parts = parts_of(expr)
     for part in parts:
         for old, new, changed in mutations(part, names):
+            # By identity, since two parts may be equal.
             changed_parts = [changed if other is part else other for other in parts]
             yield old, new, tree.with_parts(expr, changed_parts)
 

@@ -33,7 +33,9 @@ def load_oracle() -> ModuleType:
     path = repo_file(ORACLE_FILE)
     if not path.is_file():
         raise UserError(
-            "the NumPy oracle has not been generated", str(path), "run: sonnx-clip generate"
+            "the NumPy oracle has not been generated",
+            str(path),
+            "run: sonnx-clip generate",
         )
     name = "sonnx_clip._generated_clip_oracle"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -96,19 +96,20 @@ def _keep(key: str, make: Callable[[Path], object]) -> Path:
                 str(where),
                 "remove the folder, or restrict its permissions",
             )
+        # In the same file system, in which a file is renamed at once.
         with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as beside:
             new = Path(beside, "kernels.so")
             make(new)
             new.chmod(0o500)
             kept = new.rename(where / library_name(key, new))
+
         for other in where.glob(f"{key}-*.so"):
             if other != kept:
                 other.unlink(missing_ok=True)
     except OSError as error:
+        message = f"the C kernels cannot be stored: {error.strerror}"
         todo = "check the folder's permissions, or set the environment variable XDG_CACHE_HOME"
-        raise UserError(
-            f"the C kernels cannot be stored: {error.strerror}", str(where), todo
-        ) from error
+        raise UserError(message, str(where), todo) from error
     return kept
 
 
@@ -118,6 +119,7 @@ def _is_private(path: Path) -> bool:
         status = path.lstat()
     except OSError:
         return False
+    # Who can write a library can have this user run any code.
     if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS:
         return False
     return stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
@@ -152,21 +154,26 @@ def find_compiler() -> Compiler:
 
 
 def _command() -> tuple[str, ...]:
+    """The compiler with the words that CC may hold behind it; UserError if there is none."""
     try:
-        named = tuple(shlex.split(os.environ.get("CC", "")))
+        words_of_cc = tuple(shlex.split(os.environ.get("CC", "")))
     except ValueError as error:
         raise UserError(f"CC cannot be read: {error}", "environment variable CC", _OTHER) from error
-    if named:
-        if shutil.which(named[0]):
-            return named
-        raise UserError("CC names a missing compiler", named[0], _OTHER)
+    if words_of_cc:
+        program = words_of_cc[0]
+        if shutil.which(program):
+            return words_of_cc
+        # Another compiler than the one that the user names would be a surprise.
+        raise UserError("CC names a missing compiler", program, _OTHER)
     for name in COMPILERS:
         if shutil.which(name):
             return (name,)
-    raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
+    listed = ", ".join(COMPILERS)
+    raise UserError(f"there is no C compiler on PATH ({listed})", todo=_OTHER)
 
 
 def _run(command: Sequence[str], compiler: tuple[str, ...]) -> Ended:
+    """Run a command of a compiler; UserError if it cannot be started."""
     done = run_limited(command, None, tied=False)  # a compiler takes what it takes
     if done.unstarted:
         message = f"the C compiler cannot be run: {done.unstarted.strerror}"
@@ -182,12 +189,11 @@ def _complaint(done: Ended) -> str:
 def source_files() -> tuple[Path, ...]:
     """The generated C files, sorted, the header among them; UserError if they have not been generated."""
     where = repo_file(SOURCES)
-    files = tuple(sorted([*where.glob("*.c"), *where.glob("*.h")]))
+    files = [*where.glob("*.c"), *where.glob("*.h")]
     if not files:
-        raise UserError(
-            "the C kernels have not been generated", str(where), "run: sonnx-clip generate"
-        )
-    return files
+        message = "the C kernels have not been generated"
+        raise UserError(message, str(where), "run: sonnx-clip generate")
+    return tuple(sorted(files))
 
 
 def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
@@ -231,7 +237,7 @@ _C_TYPES: dict[str, Any] = {
 }
 
 
-def function_of(library: ctypes.CDLL, etype: str) -> Any:
+def kernel_function(library: ctypes.CDLL, etype: str) -> Any:
     """The C function ``void sonnx_clip_TYPE(T *y, const T *x, T min, T max, size_t n)`` of a library.
 
     Pointers are passed as integers or ``c_void_p``; bounds of float16 and bfloat16 as bits. Nothing is
@@ -247,10 +253,10 @@ def function_of(library: ctypes.CDLL, etype: str) -> Any:
     return function
 
 
-def functions_of(library: Path) -> Mapping[np.dtype[Any], Any]:
+def kernel_functions(library: Path) -> Mapping[np.dtype[Any], Any]:
     """The C function of each element type."""
     loaded = ctypes.CDLL(str(library))
-    return {dtype: function_of(loaded, dtype.name) for dtype in PLANNERS}
+    return {dtype: kernel_function(loaded, dtype.name) for dtype in PLANNERS}
 
 
 def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], None]:
@@ -260,7 +266,8 @@ def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], 
     """
     number = function.argtypes[2]
     # From the bits, since a way through Python's floats would change a signalling NaN.
-    low, high = number.from_buffer_copy(lower), number.from_buffer_copy(upper)
+    low = number.from_buffer_copy(lower)
+    high = number.from_buffer_copy(upper)
     bits = f"u{len(lower)}"
 
     def call(x: Array, out: Array) -> None:
@@ -292,7 +299,7 @@ def _address(array: Array) -> int:
 
 @cache
 def kernels() -> Mapping[np.dtype[Any], Any] | None:
-    """The C function of each element type, as `function_of`; None for NumPy's kernels.
+    """The C function of each element type, as `kernel_function`; None for NumPy's kernels.
 
     Raises:
         UserError: SONNX_CLIP_KERNELS is ``c`` and there is no library, or it is no choice.
@@ -306,19 +313,20 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
         )
     if chosen == "numpy":
         return None
-    why = "they are not built for this processor"
+    reason = "they are not built for this processor"
     try:
-        library = installed()
+        library = installed_library()
         if library is not None:
-            return functions_of(library)
+            return kernel_functions(library)
     except (UserError, OSError) as error:
-        why = str(error)
+        reason = str(error)
+    # With ``auto`` the result is the same by NumPy, so that nobody has to know why.
     if chosen == "c":
-        raise UserError(f"the C kernels cannot be used: {why}", todo=f"run: {BUILD}")
+        raise UserError(f"the C kernels cannot be used: {reason}", todo=f"run: {BUILD}")
     return None
 
 
-def installed() -> Path | None:
+def installed_library() -> Path | None:
     """The library that was installed for this processor from this C, or None; UserError or OSError if it
     cannot be looked for.
     """
@@ -336,8 +344,8 @@ def install() -> Path:
     built = built_file(find_compiler(), source_files())
     installed_before = _find(key)
     if installed_before is not None and installed_before.name == library_name(key, built):
-        return installed_before
-    _try(functions_of(built))
+        return installed_before  # which was tried then
+    _try(kernel_functions(built))
     kept = _keep(key, lambda new: shutil.copyfile(built, new))
     kernels.cache_clear()
     return kept
@@ -386,7 +394,11 @@ def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
 
 
 def _is_correct(
-    function: Any, patterns: Array, dtype: np.dtype[Any], lower: Any, upper: Any
+    function: Any,
+    patterns: Array,
+    dtype: np.dtype[Any],
+    lower: Any,
+    upper: Any,
 ) -> bool:
     """Whether a C function gives the oracle's answers under two bounds, in place and elsewhere."""
     from sonnx_clip.oracle import load_oracle

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.oracle.built import built_file, find_compiler, functions_of, in_c, source_files
+from sonnx_clip.oracle.built import built_file, find_compiler, in_c, kernel_functions, source_files
 from sonnx_clip.oracle.strict import bound_of, check_bounds, is_plain, tensor_of
 
 if TYPE_CHECKING:
@@ -27,15 +27,18 @@ def clip(x: object, min: object, max: object) -> Array:
         UserError: there is no C compiler, or it refuses the kernels.
     """
     tensor = tensor_of("x", x)
-    lower, upper = bound_of("min", "R1", min), bound_of("max", "R2", max)
+    lower = bound_of("min", "R1", min)
+    upper = bound_of("max", "R2", max)
     check_bounds(tensor.dtype, lower, upper)
     source = tensor if is_plain(tensor) else tensor.copy(order="C")
     result = np.empty(tensor.shape, tensor.dtype)
-    in_c(functions()[tensor.dtype], lower.tobytes(), upper.tobytes())(source, result)
+    function = compiled_functions()[tensor.dtype]
+    call = in_c(function, lower.tobytes(), upper.tobytes())
+    call(source, result)
     return result
 
 
 @cache
-def functions() -> Mapping[np.dtype[Any], Any]:
+def compiled_functions() -> Mapping[np.dtype[Any], Any]:
     """The C function of each element type; UserError if there is no C compiler, or it refuses the kernels."""
-    return functions_of(built_file(find_compiler(), source_files()))
+    return kernel_functions(built_file(find_compiler(), source_files()))

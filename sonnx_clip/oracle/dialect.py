@@ -89,6 +89,7 @@ class DialectOracle:
         """
         types = self.row["element_types"]
         holds_fractions = isinstance(x, np.ndarray) and x.dtype == object
+        # A dialect of reals alone refuses anything else in its own words.
         if types == ("real",) or ("real" in types and holds_fractions):
             return self._real(x, min, max)
         tensor = self._tensor(x)
@@ -111,14 +112,21 @@ class DialectOracle:
         max: object = None,
     ) -> tuple[Array, Array]:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
+        lower_default = None
+        upper_default = None
         defaults = self.row["missing"]
-        lower_default, upper_default = defaults[dtype.name] if defaults else (None, None)
+        if defaults:
+            lower_default, upper_default = defaults[dtype.name]
         lower = self._given_or_default("min", min, lower_default, dtype)
         upper = self._given_or_default("max", max, upper_default, dtype)
         return lower, upper
 
     def _given_or_default(
-        self, name: str, value: object, default: int | None, dtype: np.dtype[Any]
+        self,
+        name: str,
+        value: object,
+        default: int | None,
+        dtype: np.dtype[Any],
     ) -> Array:
         """A bound; `default` has the bits of an element or of a FLOAT, or is None where it is required."""
         if value is not None:
@@ -145,15 +153,21 @@ class DialectOracle:
         """
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
-        family = load_oracle().FAMILY_OF[tensor.dtype.name]
-        reading = load_oracle().READINGS[family][self.row["reading"]]
-        allowed_by_way = [
-            np.asarray(reading(scaled, lower, upper, y))
-            for scaled in self.scaled_ways(tensor, scale, bias)
-        ]
+        oracle = load_oracle()
+        family = oracle.FAMILY_OF[tensor.dtype.name]
+        reading = oracle.READINGS[family][self.row["reading"]]
+        allowed_by_way = []
+        for scaled in self.scaled_ways(tensor, scale, bias):
+            allowed = reading(scaled, lower, upper, y)
+            allowed_by_way.append(np.asarray(allowed))
         return np.asarray(np.logical_or.reduce(allowed_by_way))
 
-    def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
+    def scaled_ways(
+        self,
+        x: Array,
+        scale: object = None,
+        bias: object = None,
+    ) -> tuple[Array, ...]:
         """What may be clipped, in each way that the words allow: first the way of the oracle."""
         if scale is None and bias is None:
             return (x,)
@@ -163,6 +177,7 @@ class DialectOracle:
             raise self._refused("scale_bias", "scale and bias need each other")
         factor = self._float("scale", scale)
         summand = self._float("bias", bias)
+        # The source does not say what a FLOAT times an integer is rounded to.
         if load_oracle().FAMILY_OF[x.dtype.name] != "float":
             raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
         return tuple(ways(x, factor, summand).values())
@@ -179,8 +194,10 @@ class DialectOracle:
         bits = f"u{x.dtype.itemsize}"
 
         def of_shape(operand: Array) -> Array:
-            return np.ascontiguousarray(np.broadcast_to(np.asarray(operand), x.shape))
+            broadcast = np.broadcast_to(np.asarray(operand), x.shape)
+            return np.ascontiguousarray(broadcast)
 
+        # X last: where it is allowed it is the answer, though a bound may be equal to it.
         result = of_shape(upper).view(bits).copy()
         for operand in (of_shape(lower), of_shape(x)):
             is_allowed = allows(x, lower, upper, operand)
@@ -188,13 +205,15 @@ class DialectOracle:
         return result.view(x.dtype).reshape(x.shape)
 
     def _tensor(self, x: object) -> Array:
+        """The first operand, if it is an array of a type and a rank that the dialect takes."""
         if not isinstance(x, np.ndarray):
-            raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
+            kind = type(x).__name__
+            raise self._refused("element_types", f"x must be a NumPy array, not {kind}")
         types = self.row["element_types"]
-        if x.dtype.name not in types or not x.dtype.isnative:
-            raise self._refused(
-                "element_types", f"x is {x.dtype.name}; it takes {', '.join(types)}"
-            )
+        name = x.dtype.name
+        if name not in types or not x.dtype.isnative:
+            listed = ", ".join(types)
+            raise self._refused("element_types", f"x is {name}; it takes {listed}")
         least, most = self.row["ranks"]
         if x.ndim < least or (most is not None and x.ndim > most):
             ranks = self.row["ranks_told"]
@@ -202,6 +221,7 @@ class DialectOracle:
         return x
 
     def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
+        """A bound that is given, of shape () and of the element type."""
         if self.row["bound_type"] != "tensor":
             return self._converted(name, self._float(name, value), dtype)
         required = f"{name} must be a scalar tensor of {dtype.name}"
@@ -224,9 +244,11 @@ class DialectOracle:
         # A bool is an int of Python, and np.float64 a float.
         is_other_number = isinstance(value, bool | np.generic)
         if is_other_number or not isinstance(value, int | float):
-            raise self._refused("bounds", f"{name} must be a FLOAT, not {type(value).__name__}")
+            kind = type(value).__name__
+            raise self._refused("bounds", f"{name} must be a FLOAT, not {kind}")
         with np.errstate(over="ignore"):
             rounded = np.float32(value)
+        # A finite bound that became infinite would bound nothing.
         if np.isinf(rounded) and not math.isinf(value):
             message = f"{name} = {value} is not a FLOAT: write inf for infinity"
             raise self._refused("bounds", message)
@@ -250,7 +272,7 @@ class DialectOracle:
         from sonnx_clip.spec.operators import DEFAULT_OPERATOR, specification
         from sonnx_clip.spec.readings import answers
 
-        if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
+        if not isinstance(x, np.ndarray) or not all(map(_is_exact, x.flat)):
             raise self._refused("element_types", "x must be an array of Fraction")
         lower = self._fraction("min", min)
         upper = self._fraction("max", max)
@@ -268,7 +290,8 @@ class DialectOracle:
         if bound is None:
             raise self._missing(name)
         if not isinstance(bound, Fraction | int):
-            raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
+            kind = type(bound).__name__
+            raise self._refused("bounds", f"{name} must be a Fraction, not {kind}")
         return Fraction(bound)
 
     def _missing(self, name: str) -> DialectError:
@@ -282,6 +305,10 @@ class DialectOracle:
     def _undefined(self, aspect: str, what: str) -> UndefinedByDialectError:
         reason = self.row["unsaid"].get(aspect)
         return UndefinedByDialectError(self.id, aspect, f"{what}: undefined by the source", reason)
+
+
+def _is_exact(number: object) -> bool:
+    return isinstance(number, Fraction | int)
 
 
 # --- ScaleBias ------------------------------------------------------------------------------------------

@@ -48,14 +48,12 @@ def oracle_of(spec: Spec) -> ModuleType | SimpleNamespace:
 
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     """The oracle of a specification that has been loaded and checked."""
-    evaluators = {
-        etype.id: ArrayEvaluator(spec, etype)
-        for etype in spec.element_types
-        if etype.numpy is not None
-    }
+    types = [etype for etype in spec.element_types if etype.numpy is not None]
+    evaluators = {etype.id: ArrayEvaluator(spec, etype) for etype in types}
 
     def evaluator_for(values: Sequence[Array]) -> ArrayEvaluator:
-        return evaluators[np.asarray(values[0]).dtype.name]
+        dtype = np.asarray(values[0]).dtype
+        return evaluators[dtype.name]
 
     def result(*values: Array) -> Any:
         return evaluator_for(values).result(*values)
@@ -64,6 +62,7 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
         """A function of arrays: whether all conditions hold."""
         return lambda *values: evaluator_for(values).all_hold(conditions, names, values)
 
+    # The variables of the conditions, in the order in which the checker gives their values.
     operands = spec.signature.ids
     with_result = (*operands, spec.signature.result.id)
     with_answer = (*with_result, "A")
@@ -74,7 +73,7 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
         always.append(OUTSIDE_DOMAIN)
     oracle = SimpleNamespace(
         SPEC_DIGEST=spec.digest,
-        CASE_OF_CLASS={c.id: c.case for c in spec.classes},
+        CASE_OF_CLASS={value_class.id: value_class.case for value_class in spec.classes},
         ALWAYS=tuple(always),
         CLASSES={},
         LATITUDE={},
@@ -82,19 +81,23 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     )
     setattr(oracle, spec.signature.function, result)
     for family in {etype.family for etype in spec.element_types}:
-        oracle.CLASSES[family] = {
-            c.id: holds(operands, case_of[c.case].when, c.when) for c in spec.classes_of(family)
-        }
-        latitude = {
-            entry.id: holds(with_answer, entry.when, entry.accepts) for entry in spec.latitude
-        }
+        classes = {}
+        for value_class in spec.classes_of(family):
+            in_case = case_of[value_class.case].when
+            classes[value_class.id] = holds(operands, in_case, value_class.when)
+        latitude = {}
+        for entry in spec.latitude:
+            latitude[entry.id] = holds(with_answer, entry.when, entry.accepts)
         domain = spec.domain_of(family)
         if domain:
+            # Where the operator is not defined any answer is accepted.
             latitude[OUTSIDE_DOMAIN] = holds(with_answer, tree.Not(domain))
+        readings = {}
+        for reading in spec.readings:
+            readings[reading.id] = holds(with_result, reading.returns)
+        oracle.CLASSES[family] = classes
         oracle.LATITUDE[family] = latitude
-        oracle.READINGS[family] = {
-            reading.id: holds(with_result, reading.returns) for reading in spec.readings
-        }
+        oracle.READINGS[family] = readings
     return oracle
 
 
@@ -103,6 +106,7 @@ class ArrayEvaluator(Evaluator):
 
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         super().__init__(spec, etype)
+        # NumPy compares arrays of all types of the profile as the language does: NaN equals nothing.
         self._key = np.asarray
         self._functions |= {
             "identical": lambda a, b: _bits(a) == _bits(b),
@@ -112,12 +116,16 @@ class ArrayEvaluator(Evaluator):
         }
 
     def all_hold(
-        self, conditions: Sequence[Expr], names: Sequence[str], values: Sequence[Array]
+        self,
+        conditions: Sequence[Expr],
+        names: Sequence[str],
+        values: Sequence[Array],
     ) -> Any:
         """Whether all of several conditions hold, entry by entry."""
         environment = dict(zip(names, values, strict=True))
         with np.errstate(invalid="ignore"):  # comparisons with NaN
-            return reduce(and_, (self(condition, environment) for condition in conditions))
+            truths = [self(condition, environment) for condition in conditions]
+            return reduce(and_, truths)
 
     def element(self, expr: Expr, *values: Array) -> Array:
         """The element that an expression of the operands is, for values of one shape."""
@@ -137,7 +145,8 @@ class ArrayEvaluator(Evaluator):
             result = self(case.result, environment)
             holds = self.all_hold((case.when,), ids, values)
             chosen = np.broadcast_to(holds, shape)
-            bits[chosen] = np.broadcast_to(_bits(result), shape)[chosen]
+            bits_of_result = np.broadcast_to(_bits(result), shape)
+            bits[chosen] = bits_of_result[chosen]
         return bits.view(numpy_type(self.etype.id))
 
     def _compile(self, expr: Expr) -> Function:

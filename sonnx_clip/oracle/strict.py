@@ -124,7 +124,9 @@ def _plan(
     from sonnx_clip.oracle import built  # when it is needed: most bounds take one pass of NumPy
 
     functions = built.kernels()
-    return plan, None if functions is None else built.in_c(functions[dtype], lower, upper)
+    if functions is None:
+        return plan, None
+    return plan, built.in_c(functions[dtype], lower, upper)
 
 
 def is_plain(array: Array) -> bool:
@@ -182,24 +184,25 @@ def tensor_of(name: str, value: object) -> Array:
 
     RestrictionError R3 for what is sparse or masked, R5 for what has no element type.
     """
+    # Before other arrays, since a masked array is one, too, and would be read without its mask.
     if isinstance(value, np.ma.MaskedArray):
-        raise RestrictionError(
-            "R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)"
-        )
+        message = f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)"
+        raise RestrictionError("R3", message)
     if isinstance(value, ndarray):
         return value.view(ndarray)
     if isinstance(value, generic):
         return asarray(value)
     kind = type(value)
-    if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
+    # By their names, so that neither package has to be imported.
+    package = kind.__module__.split(".")[0]
+    if package in {"scipy", "sparse"} or hasattr(value, "todense"):
         raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
-    message = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
     # The type of a bound is that of x, whichever it is; x itself needs an example of one.
     dtype = "np.float32" if name == "x" else "x.dtype"
     remedy = f"np.asarray({name}, {dtype})"
-    raise RestrictionError(
-        "R5", f"{message}; pass a NumPy array or scalar of the type of x, for example {remedy}"
-    )
+    message = f"{name} is a Python {kind.__name__} without an element type; values are never cast"
+    todo = f"pass a NumPy array or scalar of the type of x, for example {remedy}"
+    raise RestrictionError("R5", f"{message}; {todo}")
 
 
 def bound_of(name: str, tag: str, value: object) -> Array:
@@ -217,13 +220,12 @@ def check_element_type(dtype: np.dtype[Any]) -> None:
     if dtype in PLANNERS:
         return
     native = dtype.newbyteorder("=")
-    message = f"x has type {dtype}, which is not an element type of the profile: "
-    message += ", ".join(known.name for known in PLANNERS)
     if native in PLANNERS:
-        message = (
-            f"x has type {dtype.str}, not in native byte order; pass x.astype({native.name!r})"
-        )
-    raise RestrictionError("element_types", message)
+        problem = f"x has type {dtype.str}, not in native byte order"
+        raise RestrictionError("element_types", f"{problem}; pass x.astype({native.name!r})")
+    known = ", ".join(planned.name for planned in PLANNERS)
+    problem = f"x has type {dtype}, which is not an element type of the profile"
+    raise RestrictionError("element_types", f"{problem}: {known}")
 
 
 def check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
@@ -253,14 +255,13 @@ def checked_out(out: object, x: Array) -> Array:
         result = tensor_of("out", out)
         if not isinstance(out, ndarray):
             raise RestrictionError("R5", "out is a scalar; pass an array")
+    # Identity first, which takes a fraction of the time, as most types are one object.
     if result.dtype is not x.dtype and result.dtype != x.dtype:
-        raise RestrictionError(
-            "C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}"
-        )
+        message = f"out has type {result.dtype}; it must have that of x, {x.dtype}"
+        raise RestrictionError("C3", message)
     if result.shape != x.shape:
-        raise RestrictionError(
-            "C1", f"out has shape {result.shape}; it must have that of x, {x.shape}"
-        )
+        message = f"out has shape {result.shape}; it must have that of x, {x.shape}"
+        raise RestrictionError("C1", message)
     if not result.flags.writeable:
         raise ValueError("out is read-only; pass a writable array")
     return result

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from sonnx_clip.whyml.declarations import BEGIN, declarations
-from sonnx_clip.whyml.why3_lexer import known_attribute, tokens, without_header
+from sonnx_clip.whyml.why3_lexer import known_attribute, why3_tokens, without_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ def read_theories(text: str) -> tuple[TheoryItem, ...]:
 
 @lru_cache(maxsize=1024)
 def _read_theories(text: str) -> tuple[TheoryItem, ...]:
-    read = tokens(text)
+    read = why3_tokens(text)
     declared = declarations(text)
     by_declaration: list[TheoryItem] = []
     for declaration in declared:
@@ -121,7 +121,11 @@ def _declared(d: WhymlDeclaration) -> Iterator[TheoryItem]:
             yield from _imported(d, first, words)
 
 
-def _imported(d: WhymlDeclaration, first: str, words: list[str]) -> Iterator[TheoryItem]:
+def _imported(
+    d: WhymlDeclaration,
+    first: str,
+    words: list[str],
+) -> Iterator[TheoryItem]:
     if first == "meta":
         match words:
             case [_, "coercion", "function", function]:  # it decides how a formula is read

@@ -21,7 +21,7 @@ from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.rewrites.critical_points import OPPOSITES
-from sonnx_clip.rewrites.terms import functions_of, type_of_clip
+from sonnx_clip.rewrites.terms import functions_in, type_of_clip
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
 
@@ -91,7 +91,7 @@ def prove_sufficiency(
         reason = f"the abstract theory of the family {etype.family} has no {missing}"
         return Sufficiency(reason=reason)
     # The abstract integers have no opposite, so that terms with one are stated in the element type.
-    if etype.family == "int" and functions_of(before, after) & OPPOSITES:
+    if etype.family == "int" and functions_in(before, after) & OPPOSITES:
         module = critical_points_suffice_in(etype, before, after)
     else:
         module = critical_points_suffice(before, after, etype.family)

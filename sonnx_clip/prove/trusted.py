@@ -24,7 +24,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
 from sonnx_clip.whyml.hand_written import directives, theory_texts
-from sonnx_clip.whyml.why3_lexer import tokens
+from sonnx_clip.whyml.why3_lexer import why3_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -211,7 +211,7 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
         name = Path(where).name
         digest = f"sha256 {digest_of(text)}"
         yield TrustedItem("symbol", where, where, digest, "the file as a whole, read by a person")
-        for directive in directives(tokens(text).plain):
+        for directive in directives(why3_tokens(text).plain):
             meaning = directive.text or ""
             if directive.word == "prelude":
                 yield TrustedItem("symbol", f"{name}.prelude", where, meaning, _LOGIC)
@@ -291,7 +291,7 @@ def _beside_c() -> Iterator[TrustedItem]:
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Every line of a generated driver: its subject and its content."""
-    for directive in directives(tokens(path.read_text(encoding="utf-8")).plain):
+    for directive in directives(why3_tokens(path.read_text(encoding="utf-8")).plain):
         module = directive.module.replace(f"c_{path.stem}.", "c_*.")
         if directive.symbol is not None:
             text = _POINTER.sub(r"\1T *", directive.text or "")

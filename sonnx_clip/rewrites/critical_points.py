@@ -28,7 +28,7 @@ from sonnx_clip.language.values import (
     quiet_bit,
     sign_bit,
 )
-from sonnx_clip.rewrites.terms import ELEMENT, functions_of
+from sonnx_clip.rewrites.terms import ELEMENT, functions_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.rewrites.terms import Meaning
+    from sonnx_clip.rewrites.terms import TermMeaning
 
 Strength: TypeAlias = Literal["bits", "value", "numbers"]
 STRENGTHS: tuple[Strength, ...] = ("bits", "value", "numbers")
@@ -47,7 +47,7 @@ OPPOSITES = frozenset({"neg", "abs", "opposite"})
 
 
 @dataclass(frozen=True)
-class Difference:
+class TermDifference:
     """An X for which the two sides differ, and what each is; None where it is not defined."""
 
     x: Value
@@ -56,27 +56,34 @@ class Difference:
 
 
 def difference(
-    meaning: Meaning,
+    meaning: TermMeaning,
     before: Expr,
     after: Expr,
     constants: Mapping[str, Value],
     strength: Strength,
-) -> Difference | None:
+) -> TermDifference | None:
     """The first critical point at which two terms differ; None if they agree at all of them."""
-    for x in critical_points(meaning.etype, (before, after), constants):
-        if strength == "numbers" and is_nan(x, meaning.etype):
+    etype = meaning.etype
+    for x in critical_points(etype, (before, after), constants):
+        if strength == "numbers" and is_nan(x, etype):
             continue
         values = {**constants, ELEMENT: x}
         expected = meaning.result(before, values)
         if expected is None:  # any result is right
             continue
-        got = meaning.result(after, values)
-        if got is None or not _same(expected, got, meaning.etype, strength):
-            return Difference(x, expected, got)
+        actual = meaning.result(after, values)
+        if actual is None or not _same(expected, actual, etype, strength):
+            return TermDifference(x, expected, actual)
     return None
 
 
-def _same(a: Value, b: Value, etype: ElementType, strength: Strength) -> bool:
+def _same(
+    a: Value,
+    b: Value,
+    etype: ElementType,
+    strength: Strength,
+) -> bool:
+    """Whether two results are the same in a strength."""
     if a == b or strength == "bits":
         return a == b
     if is_nan(a, etype) or is_nan(b, etype):
@@ -85,18 +92,21 @@ def _same(a: Value, b: Value, etype: ElementType, strength: Strength) -> bool:
 
 
 def critical_points(
-    etype: ElementType, terms: Sequence[Expr], constants: Mapping[str, Value]
+    etype: ElementType,
+    terms: Sequence[Expr],
+    constants: Mapping[str, Value],
 ) -> tuple[Value, ...]:
     """The values of X that decide whether terms agree, ordinary numbers first."""
     numbers = [*constants.values(), *_literals(etype, terms)]
-    if functions_of(*terms) & OPPOSITES:
+    if functions_in(*terms) & OPPOSITES:
         numbers += [opposite(number, etype) for number in numbers]
+    # Operators compare X with zero, whatever the constants are.
     zero = encode("0", etype)
-    every = dict.fromkeys([zero, *numbers])
+    constants_and_zero = dict.fromkeys([zero, *numbers])
     if etype.family == "real":
-        return tuple(_of_reals([Fraction(number) for number in every]))
+        return tuple(_of_reals([Fraction(number) for number in constants_and_zero]))
     points: list[int] = []
-    for number in every:
+    for number in constants_and_zero:
         points += _around(int(number), etype)
     points += special_patterns(etype)
     points += _other_nans(points, etype)
@@ -105,6 +115,7 @@ def critical_points(
 
 
 def _literals(etype: ElementType, terms: Sequence[Expr]) -> Iterator[Value]:
+    """The numbers that terms are written with."""
     for term in terms:
         for part in subtrees(term):
             if isinstance(part, tree.Number):
@@ -126,7 +137,8 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     yield number
     if etype.family != "float":
         width = 1 << (etype.width or 0)
-        lowest, highest = encode("lowest", etype), encode("highest", etype)
+        lowest = encode("lowest", etype)
+        highest = encode("highest", etype)
         if number != lowest:
             yield (number - 1) % width
         if number != highest:
@@ -138,7 +150,7 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     sign = number & sign_mask
     if magnitude > infinity(form):  # a NaN has no neighbours
         return
-    if magnitude == 0:
+    if magnitude == 0:  # both zeros, and the least numbers of both signs
         yield from (0, sign_mask, 1, sign_mask | 1)
         return
     yield (magnitude - 1) | sign

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from sonnx_clip.language import encode, show, show_bits, unparse
 from sonnx_clip.language.tree import Number, subtrees
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength, critical_points, difference
-from sonnx_clip.rewrites.terms import constants_of, functions_of, meaning, operators
+from sonnx_clip.rewrites.terms import constants_in, functions_in, meaning, operators
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.rewrites.critical_points import Difference
+    from sonnx_clip.rewrites.critical_points import TermDifference
     from sonnx_clip.rewrites.rewrite import Rewrite
-    from sonnx_clip.rewrites.terms import Meaning
+    from sonnx_clip.rewrites.terms import TermMeaning
 
 # Constants that are tried for a witness, ordinary ones first. An integer reads -0 as 0.
 _TRIED: Mapping[str, tuple[str, ...]] = {
@@ -79,7 +79,12 @@ class Decision(Stored):
         return "value" not in self.differs
 
 
-def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) -> Decision:
+def decide(
+    before: Expr,
+    after: Expr,
+    type_id: str,
+    texts: Mapping[str, str],
+) -> Decision:
     """Decide whether one term may take the place of another.
 
     Args:
@@ -92,7 +97,7 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
         UserError: a constant is missing, unknown or no number of the type, or an operator lacks the type.
     """
     in_type = meaning_of(type_id, before, after)
-    names = constants_of(before, after)
+    names = constants_in(before, after)
     _require_same(names, texts)
     values = {name: encode(texts[name], in_type.etype) for name in names}
     differs: dict[Strength, Differs] = {}
@@ -110,34 +115,34 @@ def decide(before: Expr, after: Expr, type_id: str, texts: Mapping[str, str]) ->
     )
 
 
-def meaning_of(type_id: str, *terms: Expr) -> Meaning:
+def meaning_of(type_id: str, *terms: Expr) -> TermMeaning:
     """The meaning of terms in an element type; UserError if an operator or a number is none of it."""
     in_type = meaning(type_id)
-    for name in sorted(functions_of(*terms) & operators().keys()):
+    for name in sorted(functions_in(*terms) & operators().keys()):
         types = [etype.id for etype in operators()[name].element_types]
         if type_id not in types:
-            raise UserError(
-                f"{name} has no element type {type_id}", todo=f"it has {', '.join(types)}"
-            )
+            listed = ", ".join(types)
+            raise UserError(f"{name} has no element type {type_id}", todo=f"it has {listed}")
     for term in terms:
         for part in subtrees(term):
             if isinstance(part, Number):
-                encode(part.text, in_type.etype)
+                encode(part.text, in_type.etype)  # raises where the type does not have it
     return in_type
 
 
 def _require_same(names: Sequence[str], texts: Mapping[str, str]) -> None:
-    wanted = ", ".join(f"--{name}" for name in names) or "none"
+    """UserError where a constant is given that the terms do not have, or one is missing."""
+    options = ", ".join(f"--{name}" for name in names) or "none"
     for name in texts:
         if name not in names:
-            raise UserError(f"there is no constant {name}", todo=f"the constants are {wanted}")
+            raise UserError(f"there is no constant {name}", todo=f"the constants are {options}")
     for name in names:
         if name not in texts:
-            raise UserError(f"the constant --{name} is missing", todo=f"give {wanted}")
+            raise UserError(f"the constant --{name} is missing", todo=f"give {options}")
 
 
 @dataclass(frozen=True)
-class Witness:
+class RewriteWitness:
     """Constants for which a rewrite is wrong, and an X that shows it."""
 
     type: str
@@ -145,19 +150,16 @@ class Witness:
     differs: Differs
 
     def __str__(self) -> str:
-        constants = ", ".join(
-            f"{name} = {number.decimal}" for name, number in self.constants.items()
-        )
-        return (
-            f"{self.type}, {constants}, {self.differs}"
-            if constants
-            else f"{self.type}, {self.differs}"
-        )
+        constants = [f"{name} = {number.decimal}" for name, number in self.constants.items()]
+        return ", ".join([self.type, *constants, str(self.differs)])
 
 
 def witness(
-    rewrite: Rewrite, family: str, strength: Strength, tested: Expr | None = None
-) -> Witness | None:
+    rewrite: Rewrite,
+    family: str,
+    strength: Strength,
+    tested: Expr | None = None,
+) -> RewriteWitness | None:
     """The simplest constants among a few for which a rewrite is wrong; None if there are none.
 
     Where conditions are stated for some constants only, the witness has such constants; and constants for
@@ -166,6 +168,7 @@ def witness(
     types = rewrite.element_types(family)
     if not types or not rewrite.fits(family):
         return None
+    # The types that most models have.
     preferred = ("float32", "int32", "real")
     etype = next((etype for etype in types if etype.id in preferred), types[0])
     in_type = meaning(etype.id)
@@ -174,13 +177,14 @@ def witness(
         if not all(in_type.holds(condition, values) for condition in required):
             continue
         first = difference(in_type, rewrite.before, rewrite.after, values, strength)
-        if first is not None:
-            constants = {name: shown_number(value, in_type.etype) for name, value in values.items()}
-            return Witness(etype.id, constants, shown_difference(first, in_type))
+        if first is None:
+            continue
+        constants = {name: shown_number(value, etype) for name, value in values.items()}
+        return RewriteWitness(etype.id, constants, shown_difference(first, in_type))
     return None
 
 
-def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
+def _choices(rewrite: Rewrite, in_type: TermMeaning) -> Iterator[dict[str, Value]]:
     """Constants to try; those with few and ordinary numbers first."""
     family = in_type.etype.family
     tried = [encode(text, in_type.etype) for text in _TRIED[family]]
@@ -188,13 +192,14 @@ def _choices(rewrite: Rewrite, in_type: Meaning) -> Iterator[dict[str, Value]]:
     for most in range(1, len(tried) + 1):
         newest = tried[most - 1]
         for choice in product(tried[:most], repeat=count):
+            # Choices without the newest number have been made.
             if newest in choice or not choice:
                 yield dict(zip(rewrite.constants, choice, strict=True))
         if not count:
-            return
+            return  # without constants there is one choice
 
 
-def shown_difference(first: Difference, in_type: Meaning) -> Differs:
+def shown_difference(first: TermDifference, in_type: TermMeaning) -> Differs:
     """A difference with its numbers as text."""
     after = None if first.after is None else shown_number(first.after, in_type.etype)
     return Differs(

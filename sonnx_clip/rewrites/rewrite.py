@@ -14,8 +14,8 @@ from sonnx_clip.language.types import FamilyId, Part
 from sonnx_clip.language.values import CONSTANTS, encode
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.terms import (
-    constants_of,
-    functions_of,
+    constants_in,
+    functions_in,
     meaning,
     operators,
     read_condition,
@@ -28,7 +28,7 @@ from sonnx_clip.spec.document import read_document, shown_path
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sonnx_clip.language.tree import Expr
@@ -51,8 +51,11 @@ class Seen(Part):
     where: str = ""
 
     def __str__(self) -> str:
-        named = " ".join(filter(None, (self.project, self.version, self.function, self.report)))
-        return f"{named} (only where {self.where})" if self.where else named
+        parts = (self.project, self.version, self.function, self.report)
+        named = " ".join(filter(None, parts))
+        if not self.where:
+            return named
+        return f"{named} (only where {self.where})"
 
 
 class RewriteEntry(Part):
@@ -68,7 +71,7 @@ class RewriteEntry(Part):
     seen: tuple[Seen, ...] = ()
 
 
-class Theorem(Part):
+class RewriteTheorem(Part):
     """A rewrite of every function of a kind, which goals of why3/rewrites.mlw show."""
 
     id: str
@@ -86,7 +89,7 @@ class RewritesFile(Part):
 
     format: Annotated[int, Field(ge=1, le=1)]
     rewrites: Annotated[tuple[RewriteEntry, ...], Field(min_length=1)]
-    theorems: tuple[Theorem, ...] = ()
+    theorems: tuple[RewriteTheorem, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,14 +129,18 @@ class Rewrite:
     @cached_property
     def constants(self) -> tuple[str, ...]:
         """The names of its constants."""
-        return constants_of(self.before, self.after)
+        return constants_in(self.before, self.after)
 
     def condition(self, family: FamilyId, strength: Strength) -> Expr | bool | None:
         """When it is legal, exactly: a condition, always or never; None if it is not stated."""
-        text = self.entry.legal_when.get(family, {}).get(strength)
-        if text is None or text in (ALWAYS, NEVER):
-            return None if text is None else text == ALWAYS
-        return read_condition(text, f"{self.place} ({self.id}.legal_when.{family}.{strength})")
+        by_strength = self.entry.legal_when.get(family, {})
+        text = by_strength.get(strength)
+        if text is None:
+            return None
+        if text in (ALWAYS, NEVER):
+            return text == ALWAYS
+        path = f"{self.id}.legal_when.{family}.{strength}"
+        return read_condition(text, f"{self.place} ({path})")
 
     def tested(self, seen: Seen) -> Expr | None:
         """The condition that a project tests before it makes the rewrite; None if it tests none."""
@@ -143,10 +150,14 @@ class Rewrite:
 
     def stated(self) -> tuple[tuple[FamilyId, Strength], ...]:
         """The families and strengths for which it is stated when it is legal."""
-        stated: list[tuple[FamilyId, Strength]] = []
+        return tuple(self._stated())
+
+    def _stated(self) -> Iterator[tuple[FamilyId, Strength]]:
         for family, by_strength in self.entry.legal_when.items():
-            stated += [(family, strength) for strength in STRENGTHS if strength in by_strength]
-        return tuple(stated)
+            # From the strictest to the weakest, whatever the order of the file is.
+            for strength in STRENGTHS:
+                if strength in by_strength:
+                    yield family, strength
 
     def fits(self, family: str) -> bool:
         """Whether the numbers of its terms are numbers of a family: integers have no infinity."""
@@ -168,16 +179,18 @@ class Rewrite:
 
     def element_types(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family of Clip that all of its operators have."""
-        used = [spec for name, spec in operators().items() if name in self._functions]
-        types = [{etype.id for etype in spec.element_types} for spec in used]
+        # By ids, since operators may have a type in families of different names.
         clip = operators()["clip"]
-        return tuple(
-            etype for etype in clip.types_of(family) if all(etype.id in ids for ids in types)
-        )
+        types = clip.types_of(family)
+        common = {etype.id for etype in types}
+        for name, spec in operators().items():
+            if name in self._functions:
+                common &= {etype.id for etype in spec.element_types}
+        return tuple(etype for etype in types if etype.id in common)
 
     @cached_property
     def _functions(self) -> frozenset[str]:
-        return functions_of(self.before, self.after)
+        return functions_in(self.before, self.after)
 
 
 def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
@@ -188,21 +201,21 @@ def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
     return _read(path or repo_file(FILE))[0]
 
 
-def known_theorems() -> tuple[Theorem, ...]:
+def known_theorems() -> tuple[RewriteTheorem, ...]:
     """The rewrites of every function of a kind, in spec/rewrites.yaml; UserError as `known_rewrites`."""
     return _read(repo_file(FILE))[1]
 
 
 @cache
-def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[Theorem, ...]]:
+def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[RewriteTheorem, ...]]:
     document, _ = read_document(file)
     content = validate(RewritesFile, document)
-    seen: set[str] = set()
+    ids: set[str] = set()
     for section in ("rewrites", "theorems"):
         for index, entry in enumerate(getattr(content, section)):
-            if entry.id in seen:
+            if entry.id in ids:
                 raise document.error((section, index, "id"), f"`{entry.id}` is there twice")
-            seen.add(entry.id)
+            ids.add(entry.id)
     rewrites = tuple(Rewrite(entry, shown_path(file)) for entry in content.rewrites)
     for rewrite in rewrites:
         _require_readable(rewrite)
@@ -213,12 +226,10 @@ def _require_readable(rewrite: Rewrite) -> None:
     """Parse all that a rewrite has; UserError for a constant that the terms do not have."""
     conditions = [rewrite.condition(*stated) for stated in rewrite.stated()]
     tests = [rewrite.tested(seen) for seen in rewrite.entry.seen]
-    trees = [
-        tree
-        for tree in (rewrite.given, *tests, *conditions)
-        if not (tree is None or isinstance(tree, bool))
-    ]
-    for name in constants_of(*trees):
+    stated = (rewrite.given, *tests, *conditions)
+    # Always and never are no trees.
+    trees = [tree for tree in stated if tree is not None and not isinstance(tree, bool)]
+    for name in constants_in(*trees):
         if name not in rewrite.constants:
             message = f"`{name}` is no constant of the terms"
             todo = suggestion(name, rewrite.constants, "they have")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import LanguageError, parse
-from sonnx_clip.language.scope import ELEMENT_FUNCTIONS, Scope, calls_of
+from sonnx_clip.language.scope import ELEMENT_FUNCTIONS, Scope, operator_function
 from sonnx_clip.language.tree import Kind, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
@@ -59,10 +59,16 @@ def read_condition(text: str, where: str) -> Expr:
     return _read(text, where, Kind.BOOL, "a condition on constants", _CONSTANTS)
 
 
-def _read(text: str, where: str, kind: Kind, name: str, variables: tuple[str, ...]) -> Expr:
+def _read(
+    text: str,
+    where: str,
+    kind: Kind,
+    name: str,
+    variables: tuple[str, ...],
+) -> Expr:
     functions = dict(ELEMENT_FUNCTIONS)
     for spec in operators().values():
-        functions |= calls_of(spec.signature)
+        functions |= operator_function(spec.signature)
     scope = Scope(name, dict.fromkeys(variables, Kind.ELEMENT), functions)
     try:
         return parse(text, scope, kind)
@@ -71,7 +77,7 @@ def _read(text: str, where: str, kind: Kind, name: str, variables: tuple[str, ..
         raise UserError(error.what, f"{where}, column {column}", error.todo) from error
 
 
-def constants_of(*terms: Expr) -> tuple[str, ...]:
+def constants_in(*terms: Expr) -> tuple[str, ...]:
     """The constants of some terms, in alphabetical order."""
     names: set[str] = set()
     for term in terms:
@@ -79,7 +85,7 @@ def constants_of(*terms: Expr) -> tuple[str, ...]:
     return tuple(sorted(names - {ELEMENT}))
 
 
-def functions_of(*terms: Expr) -> frozenset[str]:
+def functions_in(*terms: Expr) -> frozenset[str]:
     """The names of the operators and built-in functions of some terms."""
     names: set[str] = set()
     for term in terms:
@@ -88,7 +94,7 @@ def functions_of(*terms: Expr) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class TermMeaning:
     """The meaning of terms and conditions in one element type."""
 
     etype: ElementType
@@ -112,18 +118,22 @@ class Meaning:
 
 
 @cache
-def meaning(type_id: str) -> Meaning:
+def meaning(type_id: str) -> TermMeaning:
     """The meaning in an element type; UserError if Clip does not have it."""
     clip = operators()["clip"]
     etype = clip.element_type(type_id)
+    # One of its own: conditions of Clip, whose evaluator is shared, call no other operator.
     evaluate = Evaluator(clip, etype)
     for name, spec in operators().items():
-        if type_id in {known.id for known in spec.element_types}:
-            evaluate.add_function(name, _result_of(spec, spec.element_type(type_id)))
-    return Meaning(etype, evaluate)
+        type_ids = [known.id for known in spec.element_types]
+        if type_id in type_ids:
+            result = _result_of(spec, spec.element_type(type_id))
+            evaluate.add_function(name, result)
+    return TermMeaning(etype, evaluate)
 
 
 def _result_of(spec: Spec, etype: ElementType) -> Callable[..., Value]:
+    """An operator as a function of values; it raises `UndefinedError` outside of its domain."""
     cases = evaluator(spec, etype)
 
     def result(*operands: Value) -> Value:

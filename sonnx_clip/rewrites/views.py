@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.rewrites.decide import Decision, Differs
-    from sonnx_clip.rewrites.rewrite import Rewrite, Theorem
+    from sonnx_clip.rewrites.rewrite import Rewrite, RewriteTheorem
 
 Status: TypeAlias = Literal["not proved", "proved by one", "proved"]
 """What the provers show of an obligation, the weakest first."""
@@ -27,7 +27,7 @@ WORDS: Final[Mapping[Strength, str]] = {
 """What the strengths are called: by value, zeros are equal and NaNs alike."""
 
 
-class Condition(Stored):
+class RewriteCondition(Stored):
     """When a rewrite is legal in a family: exactly where `legal_when` holds, for the constants of `given`.
 
     `status` is what a run of the provers found which fits this specification; None where there is none.
@@ -49,7 +49,8 @@ class Condition(Stored):
 def words_of_condition(family: str, strength: Strength, legal_when: str) -> str:
     """A condition as words: ``float, by value: legal where A <= B``."""
     words = {ALWAYS: "always legal", NEVER: "never legal"}
-    return f"{family}, {WORDS[strength]}: {words.get(legal_when, f'legal where {legal_when}')}"
+    verdict = words.get(legal_when, f"legal where {legal_when}")
+    return f"{family}, {WORDS[strength]}: {verdict}"
 
 
 class RewriteView(Stored):
@@ -60,7 +61,7 @@ class RewriteView(Stored):
     before: str
     after: str
     given: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RewriteCondition, ...]
     why: str
     seen: tuple[str, ...]
     reports: tuple[str, ...] = ()  # a sentence for each bug report, if witnesses were sought
@@ -96,15 +97,12 @@ def view(
 
     Args:
         rewrites: those that are shown.
-        obligations: the ids of the obligations by `goal_name` of a condition.
+        obligations: the ids of the obligations by `goal_prefix` of a condition.
         statuses: the status of each obligation that a run of the provers knows.
         witnesses: whether constants are sought for which a rewrite is wrong.
     """
-    return RewritesView(
-        rewrites=tuple(
-            _view(rewrite, obligations, statuses, witnesses=witnesses) for rewrite in rewrites
-        )
-    )
+    views = [_view(rewrite, obligations, statuses, witnesses=witnesses) for rewrite in rewrites]
+    return RewritesView(rewrites=tuple(views))
 
 
 def _view(
@@ -117,22 +115,20 @@ def _view(
     entry = rewrite.entry
     conditions = []
     for family, strength in rewrite.stated():
-        text = entry.legal_when[family][strength]
-        ids = tuple(obligations.get(goal_name(rewrite, family, strength), ()))
-        known = [statuses[id_] for id_ in ids if id_ in statuses]
+        goal = goal_prefix(rewrite, family, strength)
+        ids = tuple(obligations.get(goal, ()))
         wrong = None
-        if witnesses and text != ALWAYS:
+        if witnesses and entry.legal_when[family][strength] != ALWAYS:
             wrong = witness(rewrite, family, strength)
-        conditions.append(
-            Condition(
-                family=family,
-                strength=strength,
-                legal_when=text,
-                obligations=ids,
-                status=_weakest(known, len(ids)),
-                witness=None if wrong is None else str(wrong),
-            )
+        condition = RewriteCondition(
+            family=family,
+            strength=strength,
+            legal_when=entry.legal_when[family][strength],
+            obligations=ids,
+            status=_weakest_status(ids, statuses),
+            witness=None if wrong is None else str(wrong),
         )
+        conditions.append(condition)
     return RewriteView(
         id=entry.id,
         title=entry.title,
@@ -146,16 +142,20 @@ def _view(
     )
 
 
-def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]:
+def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterator[str]:
     """A sentence for those who make a rewrite for all constants, and one for each test that wrong ones pass.
 
     A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
     """
+    # A witness of a weaker strength is one of the stricter, too.
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
-        wrong = next((c for c in weakest_first if c.witness is not None), None)
-        yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
+        wrong = [condition for condition in weakest_first if condition.witness is not None]
+        if wrong:
+            yield _report(rewrite, unguarded, wrong[0], wrong[0].witness)
+        else:
+            yield _report(rewrite, unguarded, None, None)
     of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
     for seen in rewrite.entry.seen:
         tested = rewrite.tested(seen)
@@ -169,7 +169,10 @@ def _reports(rewrite: Rewrite, conditions: Sequence[Condition]) -> Iterator[str]
 
 
 def _report(
-    rewrite: Rewrite, makers: Sequence[str], wrong: Condition | None, shown: str | None
+    rewrite: Rewrite,
+    makers: Sequence[str],
+    wrong: RewriteCondition | None,
+    shown: str | None,
 ) -> str:
     """A sentence for a bug report: what is rewritten, where that is wrong, and when it is legal."""
     entry = rewrite.entry
@@ -184,32 +187,33 @@ def _report(
     return f"{makes} That is wrong for {shown}. {when} ({WORDS[wrong.strength]}{restriction})."
 
 
-def theorem_views(theorems: Sequence[Theorem]) -> tuple[TheoremView, ...]:
+def theorem_views(theorems: Sequence[RewriteTheorem]) -> tuple[TheoremView, ...]:
     """What is shown of rewrites of every function of a kind."""
-    return tuple(
-        TheoremView(
-            id=theorem.id,
-            title=theorem.title,
-            before=theorem.before,
-            after=theorem.after,
-            holds=theorem.holds,
-            why=theorem.why,
-            seen=tuple(map(str, theorem.seen)),
-        )
-        for theorem in theorems
+    return tuple(map(_theorem_view, theorems))
+
+
+def _theorem_view(theorem: RewriteTheorem) -> TheoremView:
+    return TheoremView(
+        id=theorem.id,
+        title=theorem.title,
+        before=theorem.before,
+        after=theorem.after,
+        holds=theorem.holds,
+        why=theorem.why,
+        seen=tuple(map(str, theorem.seen)),
     )
 
 
-def goal_name(rewrite: Rewrite, family: str, strength: Strength) -> str:
+def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
     """How the names of the goals of a condition begin."""
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
 
 
-def _weakest(statuses: Sequence[Status], count: int) -> Status | None:
-    """The weakest status of all obligations of a condition; None if one has not been proved by a run."""
-    if not count or len(statuses) < count:
+def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Status | None:
+    """The weakest status of obligations; None if a run has not proved one, or there are none."""
+    if not ids or not statuses.keys() >= set(ids):
         return None
-    return min(statuses, key=get_args(Status).index)
+    return min((statuses[id_] for id_ in ids), key=get_args(Status).index)
 
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
@@ -218,7 +222,10 @@ def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     lines_of = _lines_alone if is_alone else _lines
     blocks = [lines_of(rewrite) for rewrite in shown.rewrites]
     blocks += [_lines_of_theorem(theorem) for theorem in shown.theorems]
-    paragraphs = ["\n".join(hanging(line, width) for line in lines) for lines in blocks]
+    paragraphs = []
+    for lines in blocks:
+        wrapped = [hanging(line, width) for line in lines]
+        paragraphs.append("\n".join(wrapped))
     return "\n\n".join(paragraphs)
 
 

@@ -39,7 +39,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     def __init__(
-        self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], has_axes: bool
+        self,
+        run: SymbolicRun,
+        memory: Memory,
+        dtype: np.dtype[Any],
+        has_axes: bool,
     ) -> None:
         self.run = run
         self.memory = memory
@@ -71,7 +75,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         _reading(wanted)
         return SymbolicArray(self.run, self.memory, wanted, self.has_axes)
 
-    def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
+    def clip(
+        self,
+        lower: object,
+        upper: object,
+        out: SymbolicArray | None = None,
+    ) -> SymbolicArray:
         """The method of arrays: np.clip."""
         return self._operation("clip", [self, lower, upper], out)
 
@@ -92,11 +101,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         **options: Any,
     ) -> SymbolicArray:
         """A ufunc: its name is looked up in the table."""
+        name = ufunc.__name__
         if method != "__call__":
-            _refuse(f"np.{ufunc.__name__} with {method}")
+            _refuse(f"np.{name} with {method}")
+        # `where`, `dtype`, `casting`: each changes what the operation means.
         if options:
-            _refuse(f"np.{ufunc.__name__} with {', '.join(options)}")
-        return self._operation(ufunc.__name__, inputs, out[0])
+            listed = ", ".join(options)
+            _refuse(f"np.{name} with {listed}")
+        return self._operation(name, inputs, out[0])
 
     def __array_function__(
         self,
@@ -110,7 +122,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         def copyto(target: Any, source: Any) -> SymbolicArray:
             return self._operation("copyto", [target, source], target)
 
-        def clip(a: Any, lower: Any, upper: Any, out: Any = None) -> SymbolicArray:
+        def clip(
+            a: Any,
+            lower: Any,
+            upper: Any,
+            out: Any = None,
+        ) -> SymbolicArray:
             return self._operation("clip", [a, lower, upper], out)
 
         known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
@@ -127,10 +144,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
 
     def _operation(
-        self, name: str, operands: Sequence[Any], out: SymbolicArray | None
+        self,
+        name: str,
+        operands: Sequence[Any],
+        out: SymbolicArray | None,
     ) -> SymbolicArray:
         arrays = [operand for operand in operands if type(operand) is SymbolicArray]
         element_types = [array.dtype for array in arrays if array.dtype != _BOOL]
+        # Masks go with elements of any type; all elements are of one.
         dtype = element_types[0] if element_types else _BOOL
         values = [self._operand(operand, dtype) for operand in operands]
         has_axes = any(array.has_axes for array in arrays)
@@ -138,15 +159,18 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return result if out is None else _store(out, result)
 
     def _operand(self, operand: Any, dtype: np.dtype[Any]) -> SymbolicValue:
+        """The value of an operand, a number of Python or NumPy among them."""
         if type(operand) is SymbolicArray:
             if operand.dtype not in (dtype, _BOOL):
                 _refuse(f"{operand.dtype} with {dtype} in one operation")
             return operand.memory.value
         if isinstance(operand, np.ndarray) and operand.ndim:
             _refuse("an array of numbers")
-        if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype != dtype:
+        is_of_numpy = isinstance(operand, (np.generic, np.ndarray))
+        if is_of_numpy and operand.dtype != dtype:
             _refuse(f"{operand.dtype} with {dtype} in one operation")
-        if not isinstance(operand, (np.generic, np.ndarray, int, float)) or dtype == _BOOL:
+        is_number = is_of_numpy or isinstance(operand, (int, float))
+        if not is_number or dtype == _BOOL:
             _refuse(f"an operand of type {type(operand).__name__}")
         if isinstance(operand, float) and dtype.kind in "iu":  # NumPy would compute with floats
             _refuse(f"{operand} with {dtype} in one operation")
@@ -176,6 +200,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
+    """Write a result into an array, which all its views see."""
     if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
     out.memory.value = result.memory.value
@@ -185,10 +210,13 @@ def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
 def _fits(module: str, dtype: np.dtype[Any]) -> bool:
     """Whether NumPy has the operations of a module of the table for this element type."""
     kinds = {"Bits": "iu", "SignedBits": "i"}
-    return dtype.kind in kinds[module] if module in kinds else dtype != _BOOL
+    if module in kinds:
+        return dtype.kind in kinds[module]
+    return dtype != _BOOL
 
 
 def _reading(dtype: np.dtype[Any]) -> ReadingName:
+    """How patterns of an element type are ordered."""
     if dtype in _FLOATS:
         return "Float"
     if dtype.kind not in "iu" or not dtype.isnative:

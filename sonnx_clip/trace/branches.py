@@ -62,8 +62,9 @@ def _tree(
         return leaf(first)
     step = first.steps[at]
     if isinstance(step, Bind):
-        assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
-        return LetTree(step.name, step.text, _tree(paths, at + 1, leaf, absent))
+        assert all(path.steps[at] == step for path in paths), "paths part where nothing is decided"
+        body = _tree(paths, at + 1, leaf, absent)
+        return LetTree(step.name, step.text, body)
     taking: list[Path] = []
     others: list[Path] = []
     for path in paths:
@@ -72,7 +73,10 @@ def _tree(
             (taking if branch.taken else others).append(path)
     then = _tree(taking, at + 1, leaf, absent)
     otherwise = _tree(others, at + 1, leaf, absent)
-    return then if then == otherwise else IfTree(step.condition, then, otherwise)
+    # A branch that decides nothing would only lengthen the obligation.
+    if then == otherwise:
+        return then
+    return IfTree(step.condition, then, otherwise)
 
 
 def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
@@ -82,11 +86,13 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
             inner, used = _without_unused(body)
             if name not in used:
                 return inner, used
-            return LetTree(name, text, inner), used | _words_of(text)
+            kept = LetTree(name, text, inner)
+            return kept, used | _words_of(text)
         case IfTree(condition=condition, then=then, otherwise=otherwise):
             yes, used_by_yes = _without_unused(then)
             no, used_by_no = _without_unused(otherwise)
-            return IfTree(condition, yes, no), used_by_yes | used_by_no | {condition}
+            used = used_by_yes | used_by_no | {condition}
+            return IfTree(condition, yes, no), used
         case str():
             return node, _words_of(node)
 

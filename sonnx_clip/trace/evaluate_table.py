@@ -96,6 +96,7 @@ class PatternOrder:
         """Arithmetic shift right: copies of the uppermost bit are shifted in."""
         mask = self._bits(self.width)
         uppermost = np.uint64(self.width - 1)
+        # A shift by more than the width leaves only copies of the sign, as one by the width less one.
         count = np.minimum(b, uppermost)
         sign = a >> uppermost
         filled = sign * ~(mask >> count)
@@ -111,6 +112,7 @@ class PatternOrder:
             return a
         if self.name == "Signed":
             return a ^ sign
+        # Floats have a sign and a magnitude, so that both zeros get one key.
         magnitude = a & self._bits(self.width - 1)
         return np.where(a >= sign, sign - magnitude, sign + magnitude)
 
@@ -157,6 +159,7 @@ def _value(
             bound = _value(value, environment, how, others)
             return _value(body, {**environment, name: bound}, how, others)
         case Apply(function=name, arguments=parts):
+            # Both branches of an `if` are computed, as everything is for many patterns at once.
             values = tuple([_value(part, environment, how, others) for part in parts])
             symbol = how.symbols.get(name)
             if symbol is not None:

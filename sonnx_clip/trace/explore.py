@@ -79,18 +79,18 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or has too many paths.
     """
-    todo = [Fork((), samples_of(etype))]
+    unexplored = [Fork((), samples_of(etype))]
     paths: list[Path] = []
     clones: set[tuple[str, ReadingName | None]] = set()
-    while todo:
-        fork = todo.pop()
+    while unexplored:
+        fork = unexplored.pop()
         run = SymbolicRun(etype, fork)
         paths.append(_path(what, run, in_place=in_place))
-        todo += run.forks
+        unexplored += run.forks
         clones |= run.clones
         if len(paths) > _MOST:
-            said = f"the kernels of {etype.id} have more than {_MOST} paths"
-            raise UserError(said, str(what.files[0]), "branch less")
+            message = f"the kernels of {etype.id} have more than {_MOST} paths"
+            raise UserError(message, str(what.files[0]), "branch less")
     return Traced(etype, in_place, tuple(paths), frozenset(clones))
 
 
@@ -121,7 +121,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
             what.require_traced(kernel)
             kernel(entries, low, high, out)
     except UserError:
-        raise
+        raise  # the planner is missing, or a kernel is not traced: it says so itself
     except (UntraceableError, Exception) as error:
         message = f"run on symbols, the kernel raises {type(error).__name__}: {error}"
         if isinstance(error, UntraceableError):
@@ -135,13 +135,18 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
             f"{code.co_filename}:{code.co_firstlineno}",
             _SCRATCH,
         )
-    column = int(np.flatnonzero(run.live)[0])
+    first_sample = int(np.flatnonzero(run.live)[0])
+    kinds: dict[str, ValueKind] = {}
+    witness: dict[str, int] = {}
+    for name, value in run.free.items():
+        kinds[name] = value.kind
+        witness[name] = int(value.samples[0, first_sample])
     return Path(
         kernel=kernel.__name__,
         steps=tuple(run.steps),
         result=out.memory.value.text,
-        free={name: value.kind for name, value in run.free.items()},
-        witness={name: int(value.samples[0, column]) for name, value in run.free.items()},
+        free=kinds,
+        witness=witness,
     )
 
 

@@ -44,7 +44,7 @@ class FormulaError(ValueError):
     """A text outside the small language."""
 
 
-def parse(text: str) -> Node:
+def parse_formula(text: str) -> Node:
     """The tree of a formula or term; FormulaError if it is not in the language."""
     reader = _Reader(_TOKEN.findall(text))
     tree = reader.expression()
@@ -81,11 +81,15 @@ class _Reader:
         if self.next == "let":
             self.take("let")
             name = self.word()
-            return FormulaLet(name, self.between("=", "in"), self.expression())
+            value = self.between("=", "in")
+            body = self.expression()
+            return FormulaLet(name, value, body)
         if self.next == "if":
-            condition, then = self.between("if", "then"), self.expression()
+            condition = self.between("if", "then")
+            then = self.expression()
             self.take("else")
-            return Apply("if", (condition, then, self.expression()))
+            otherwise = self.expression()
+            return Apply("if", (condition, then, otherwise))
         tree = self.conjunction()
         while self.next == "\\/":
             self.take("\\/")
@@ -100,10 +104,15 @@ class _Reader:
         return tree
 
     def application(self) -> Node:
-        name, arguments = self.word(), []
+        name = self.word()
+        arguments = []
         while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
             arguments.append(self.atom())
-        return Apply(name, tuple(arguments)) if arguments else FormulaVariable(name)
+        if not arguments:
+            return FormulaVariable(name)
+        return Apply(name, tuple(arguments))
 
     def atom(self) -> Node:
-        return self.between("(", ")") if self.next == "(" else FormulaVariable(self.word())
+        if self.next == "(":
+            return self.between("(", ")")
+        return FormulaVariable(self.word())

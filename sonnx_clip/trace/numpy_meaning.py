@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.trace.formula import FormulaError, Node, parse
+from sonnx_clip.trace.formula import FormulaError, Node, parse_formula
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
@@ -73,16 +73,19 @@ def table() -> dict[str, Meaning]:
 @cache
 def _read(text: str) -> dict[str, Meaning]:
     meanings: dict[str, Meaning] = {}
-    for d in declarations(text):
-        if "=" not in d.text.split() and d.form in _ABSTRACT:
+    for declaration in declarations(text):
+        is_defined = "=" in declaration.text.split()
+        if declaration.form in _ABSTRACT and not is_defined:
             continue
-        if d.name in meanings:
-            raise UserError(f"two operations are called {d.name}", PATH, "rename one")
-        meanings[d.name] = _meaning(d)
+        # Kernels name operations without their module.
+        if declaration.name in meanings:
+            raise UserError(f"two operations are called {declaration.name}", PATH, "rename one")
+        meanings[declaration.name] = _meaning(declaration)
     return meanings
 
 
 def _meaning(d: WhymlDeclaration) -> Meaning:
+    """The meaning that a definition states; UserError where it is outside the small language."""
     match = _DEFINITION.fullmatch(d.statement)
     if match is None or d.form not in ("function", "predicate"):
         message = f"module {d.module} holds a definition that is not read"
@@ -92,7 +95,7 @@ def _meaning(d: WhymlDeclaration) -> Meaning:
         kind_of_group: ValueKind = "mask" if group["type"] == "bool" else "element"
         parameters += [(name, kind_of_group) for name in group["names"].split()]
     try:
-        tree = parse(match["body"])
+        tree = parse_formula(match["body"])
     except FormulaError as error:
         raise UserError(f"{d.module}.{d.name}: {error}", PATH, "use the small language") from error
     kind: ValueKind = "element" if d.form == "function" else "mask"

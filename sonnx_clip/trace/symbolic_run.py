@@ -68,10 +68,10 @@ def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
     # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
-    rows: list[tuple[int, int, int, int]] = []
-    for lower, upper in product(_bounds(etype), repeat=2):
-        around = (*entries, lower, upper)
-        rows += [(x, y, lower, upper) for x, y in product(around, repeat=2)]
+    rows: list[tuple[int, ...]] = []
+    for bounds in product(_bounds(etype), repeat=2):
+        around = (*entries, *bounds)
+        rows += [(*pair, *bounds) for pair in product(around, repeat=2)]
     columns = np.array(rows, np.uint64).T.copy()
     columns.flags.writeable = False
     index = np.arange(len(rows), dtype=np.uint64)
@@ -107,6 +107,7 @@ def _bounds(etype: ElementType) -> tuple[int, ...]:
 
 
 def _entries(etype: ElementType) -> tuple[int, ...]:
+    """Entries that are tried with all bounds, beside these bounds themselves."""
     if not isinstance(etype.bits, FloatBits):
         return special_patterns(etype)[2:4]
     minus = sign_bit(etype.bits)
@@ -209,7 +210,10 @@ class SymbolicRun:
         return self.any("any", "element", np.stack([bits, bits]))
 
     def apply(
-        self, name: str, arguments: Sequence[SymbolicValue], how: ReadingName | None
+        self,
+        name: str,
+        arguments: Sequence[SymbolicValue],
+        how: ReadingName | None,
     ) -> SymbolicValue:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
@@ -231,21 +235,24 @@ class SymbolicRun:
         if condition.text in self._decided:
             return self._decided[condition.text]
         if len(self.taken) < len(self.fork.decisions):
+            # Up to the fork the run repeats the one that left it; its samples all go this way.
             decision = self.fork.decisions[len(self.taken)]
         else:
-            yes = np.asarray(condition.samples[0], np.bool_)
-            true = self.live & yes
-            false = self.live & ~yes
-            decision = bool(true.any())
-            if decision and false.any():
-                self.forks.append(Fork((*self.taken, False), self.samples.choose(false)))
-            self.live = true if decision else false
+            holds = np.asarray(condition.samples[0], np.bool_)
+            where_true = self.live & holds
+            where_false = self.live & ~holds
+            decision = bool(where_true.any())
+            if decision and where_false.any():
+                decisions = (*self.taken, False)
+                self.forks.append(Fork(decisions, self.samples.choose(where_false)))
+            self.live = where_true if decision else where_false
         self.taken.append(decision)
         self._decided[condition.text] = decision
         self.steps.append(Branch(condition.text, decision))
         return decision
 
     def _choice(self, name: str, how: ReadingName | None) -> SymbolicValue:
+        """What NumPy leaves open, as a variable; a literal where it makes no difference."""
         if name == "free":
             return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
@@ -253,7 +260,8 @@ class SymbolicRun:
         # Numbers of their own, beyond those of `junk`: an entry and the other one choose independently.
         number = 1000 + 2 * len(self.free)
         noise = np.stack([self.samples.noise(number), self.samples.noise(number + 1)])
-        return self.any(name, "mask", noise & np.uint64(1) == np.uint64(1))
+        lowest_bit = noise & np.uint64(1)
+        return self.any(name, "mask", lowest_bit == np.uint64(1))
 
     def input(self, name: str, samples: Values) -> SymbolicValue:
         """An entry or a bound, under its own name."""

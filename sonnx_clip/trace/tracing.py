@@ -51,7 +51,7 @@ _PLAIN = (
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 
-def hidden(what: Subject) -> Iterator[str]:
+def unobserved_places(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
     for module, file in zip(what.modules, what.files, strict=True):
         body = ast.parse(file.read_text(encoding="utf-8")).body
@@ -59,10 +59,14 @@ def hidden(what: Subject) -> Iterator[str]:
         for node in written:
             for line, message in _Function(what, module).check(node):
                 yield f"{file}:{line}: {message}"
+        # A function that is made in another way would be called and not read.
         places = {(node.name, node.lineno) for node in written}
         for function in what.functions:
-            name, line = function.__name__, function.__code__.co_firstlineno
-            if function.__module__ == module.__name__ and (name, line) not in places:
+            if function.__module__ != module.__name__:
+                continue
+            name = function.__name__
+            line = function.__code__.co_firstlineno
+            if (name, line) not in places:
                 yield f"{file}:{line}: {name} is not written as a function of the module"
 
 
@@ -70,12 +74,16 @@ class _Function:
     """Reads one function."""
 
     def __init__(self, what: Subject, module: ModuleType) -> None:
-        self.what, self.module = what, module
+        self.what = what
+        self.module = module
 
     def check(self, node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
+        """Line and reason of each part that a run on symbols would not see."""
         if node.decorator_list:
             yield node.lineno, f"{node.name} is decorated"
-        if node.args.defaults or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+        parameters = node.args
+        has_star = parameters.vararg or parameters.kwarg
+        if parameters.defaults or parameters.kwonlyargs or has_star:
             yield node.lineno, f"{node.name} has optional parameters"
         for statement in node.body:
             for part in ast.walk(statement):
@@ -138,6 +146,7 @@ class _Function:
 
     def _is_traced(self, called: Any) -> bool:
         if isinstance(called, type):
+            # `Plan`, which only holds what it is given.
             names = {module.__name__ for module in self.what.modules}
             return issubclass(called, tuple) and called.__module__ in names
         return called in self.what.functions
@@ -174,7 +183,7 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see.
     """
-    unseen = next(hidden(what), "")
+    unseen = next(unobserved_places(what), "")
     if unseen:
         place, _, message = unseen.partition(": ")
         raise UserError(f"the kernel cannot be proved: {message}", place, "write it without")

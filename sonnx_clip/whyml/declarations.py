@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.whyml.why3_lexer import Tokens, Why3Token, tokens, without_header
+from sonnx_clip.whyml.why3_lexer import Tokens, Why3Token, why3_tokens, without_header
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def declarations(text: str) -> tuple[WhymlDeclaration, ...]:
 
 @lru_cache(maxsize=64)
 def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
-    read = tokens(text)
+    read = why3_tokens(text)
     every = read.tokens
     declared: list[WhymlDeclaration] = []
     at = 0
@@ -133,26 +133,36 @@ def _begins(every: Sequence[Why3Token], start: int, at: int) -> bool:
     return before.kind != "operator" and before.text not in ("(", "{", "[", ",", ";")
 
 
-def _declaration(read: Tokens, module: str, every: tuple[Why3Token, ...]) -> WhymlDeclaration:
+def _declaration(
+    read: Tokens,
+    module: str,
+    every: tuple[Why3Token, ...],
+) -> WhymlDeclaration:
+    """A declaration of these tokens: its words, its name, the attributes behind that, and the rest."""
     count = len(every)
-    at = 1
-    while at < count and every[at].text in (*_MARKS, "export", "import"):
-        at += 1
-    behind = at + 1
-    if at < count and every[at].text == "(":  # an operator
-        while behind < count and every[behind - 1].text != ")":
-            behind += 1
-    name = "".join(token.text for token in every[at:behind])
+    start = every[0].start
+    end = every[-1].end
+    name_begins = 1
+    while name_begins < count and every[name_begins].text in (*_MARKS, "export", "import"):
+        name_begins += 1
+    name_ends = name_begins + 1
+    if name_begins < count and every[name_begins].text == "(":  # an operator
+        while name_ends < count and every[name_ends - 1].text != ")":
+            name_ends += 1
+    behind = name_ends
     while behind < count and every[behind].kind == "attribute":
         behind += 1
+    # A text that breaks off may have no name; then its last token is the end of its head.
+    last_of_head = every[:behind][-1]
+    named = every[name_begins:behind]
     return WhymlDeclaration(
         module=module,
-        form=" ".join(token.text for token in every[:at]),
-        name=name,
-        attributes=tuple(token.text for token in every[at:behind] if token.kind == "attribute"),
+        form=" ".join(token.text for token in every[:name_begins]),
+        name="".join(token.text for token in every[name_begins:name_ends]),
+        attributes=tuple(token.text for token in named if token.kind == "attribute"),
         tokens=every,
-        source=read.between(every[0].start, every[-1].end),
-        contract=read.between(every[:behind][-1].end, every[-1].end),
-        comment=read.comment_before(every[0].start),
-        line=read.line(every[0].start),
+        source=read.between(start, end),
+        contract=read.between(last_of_head.end, end),
+        comment=read.comment_before(start),
+        line=read.line(start),
     )

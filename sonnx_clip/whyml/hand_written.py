@@ -35,7 +35,8 @@ def theory_texts(root: Path | None = None) -> Iterator[tuple[str, str]]:
     """
     for path in theory_files():
         yield f"why3/{path.name}", path.read_text(encoding="utf-8")
-    for path in sorted(((root or repo_root()) / "generated/why3").glob("*.mlw")):
+    rendered = (root or repo_root()) / "generated/why3"
+    for path in sorted(rendered.glob("*.mlw")):
         yield f"generated/why3/{path.name}", path.read_text(encoding="utf-8")
 
 
@@ -48,19 +49,25 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
     Raises:
         UserError: a goal does not say what it shows, or shows what does not exist.
     """
-    return tuple(o for path in theory_files() for o in _of_file(path, ids))
+    obligations: list[Obligation] = []
+    for path in theory_files():
+        obligations += _of_file(path, ids)
+    return tuple(obligations)
 
 
 def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
+    """The obligations of a theory file."""
     declared = declarations(path.read_text(encoding="utf-8"))
-    for d in declared:
-        shows = _SHOWS.search("".join(d.attributes))
-        words = d.form.split()
+    for declaration in declared:
+        shows = _SHOWS.search("".join(declaration.attributes))
+        words = declaration.form.split()
         is_goal = words[0] in ("goal", "lemma")
+
         is_program = words[0] == "let" and ("lemma" in words or shows)
         if is_goal or is_program:
             shown = None if shows is None else tuple(shows[1].split(","))
-            yield _obligation(path.stem, d, _types_of(d.module, declared), shown, ids)
+            types = _types_of(declaration.module, declared)
+            yield _obligation(path.stem, declaration, types, shown, ids)
 
 
 def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
@@ -93,9 +100,8 @@ def _obligation(
     file = f"why3/{stem}.mlw"
     where = f"{file} ({d.module}.{d.name})"
     if shown is None:
-        raise UserError(
-            "the goal does not say what it shows", where, "add [@shows:ID,…] after its name"
-        )
+        message = "the goal does not say what it shows"
+        raise UserError(message, where, "add [@shows:ID,…] after its name")
     for id_ in shown:
         if id_ not in ids and id_ != "smoke":
             message = f"the goal shows {id_}, which is not in spec/clip.yaml"
@@ -176,13 +182,13 @@ def directives(text: str) -> Iterator[Directive]:
         match = _LINE.match(line)
         if match is None:
             continue
-        word, names = match["word"], tuple(match["names"].split())
+        word = match["word"]
+        names = tuple(match["names"].split())
         if word in ("theory", "module") and names:
             module = names[0]
         elif word == "end":
             module = ""
         else:
-            rest, said = (
-                " ".join(part.split()) for part in (match["rest"], line.strip()[len(word) :])
-            )
-            yield Directive(module, word, names, match["text"], rest, said)
+            behind_text = " ".join(match["rest"].split())
+            behind_word = " ".join(line.strip()[len(word) :].split())
+            yield Directive(module, word, names, match["text"], behind_text, behind_word)

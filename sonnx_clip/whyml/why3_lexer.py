@@ -58,7 +58,7 @@ class Why3Token(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class LexerRefusal:
     """Something that Why3 accepts and this reader does not.
 
     Args:
@@ -86,7 +86,7 @@ class Tokens:
     text: str
     tokens: tuple[Why3Token, ...]
     comments: tuple[tuple[int, int], ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[LexerRefusal, ...]
 
     def between(self, start: int, end: int) -> str:
         """A part of the text without its comments, on one line."""
@@ -142,11 +142,11 @@ def without_header(text: str) -> str:
 
 # A theory is asked for several times in a row, and its tokens take much memory.
 @lru_cache(maxsize=128)
-def tokens(text: str) -> Tokens:
+def why3_tokens(text: str) -> Tokens:
     """Split a text; what is not understood is among the refusals."""
     read: list[Why3Token] = []
     comments: list[tuple[int, int]] = []
-    refusals: list[Refusal] = []
+    refusals: list[LexerRefusal] = []
     at = 0
     while at < len(text):
         # The last alternative fits every character: one match follows the other, up to a comment.
@@ -189,7 +189,7 @@ def _end_of_comment(text: str, at: int) -> int:
     return at
 
 
-def _more(text: str, read: list[Why3Token]) -> list[Refusal]:
+def _more(text: str, read: list[Why3Token]) -> list[LexerRefusal]:
     """What single tokens do not show: operators in parentheses, which are names."""
     refusals = []
     for at, first in enumerate(read[:-2]):
@@ -209,5 +209,5 @@ def known_attribute(text: str) -> bool:
     return text[2:-1].strip().startswith(_ATTRIBUTES)
 
 
-def _refusal(text: str, at: int, what: str, written: str) -> Refusal:
-    return Refusal(text.count("\n", 0, at) + 1, what, " ".join(written.split())[:_SHOWN])
+def _refusal(text: str, at: int, what: str, written: str) -> LexerRefusal:
+    return LexerRefusal(text.count("\n", 0, at) + 1, what, " ".join(written.split())[:_SHOWN])

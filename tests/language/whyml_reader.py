@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sonnx_clip.whyml.why3_lexer import tokens
+from sonnx_clip.whyml.why3_lexer import why3_tokens
 from tests.language.readers import Reader
 
 _NAMES = {"lt": "<", "le": "<=", "eq": "==", "nan": "is_nan"}
@@ -15,7 +15,7 @@ _KEYWORDS = ("then", "else", "in")
 
 def read_formula(text: str) -> Any:
     """The form of a formula; AssertionError if it is outside the part of WhyML that goals are printed in."""
-    read = tokens(text)
+    read = why3_tokens(text)
     assert not read.refusals, read.refusals
     # A qualified name, or a field of a record, is one token there.
     parts = [re.split(r"(\.)", t.text) if t.kind == "word" else [t.text] for t in read.tokens]

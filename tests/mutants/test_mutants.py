@@ -19,8 +19,8 @@ from sonnx_clip.mutants.run import (
     Journal,
     MutantsRecord,
     all_mutants,
-    digest_of,
     judges_of,
+    mutants_digest,
     page,
     reasons,
     run_mutants,
@@ -136,7 +136,7 @@ def test_survivor_without_a_reason_is_open():
 
 def test_record_counts_every_mutant(record):
     mutants = all_mutants(SPEC)
-    assert record.mutated_sha256 == digest_of(mutants), "run: make mutants"
+    assert record.mutated_sha256 == mutants_digest(mutants), "run: make mutants"
     assert Counter(m.kind for m in mutants) == record.mutants_by_kind()
     assert record.count("open") == 0
 

@@ -7,7 +7,13 @@ import pytest
 
 from sonnx_clip import clip
 from sonnx_clip.oracle import built, load_oracle
-from sonnx_clip.oracle.built import built_file, find_compiler, installed, kernels, source_files
+from sonnx_clip.oracle.built import (
+    built_file,
+    find_compiler,
+    installed_library,
+    kernels,
+    source_files,
+)
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
 from sonnx_clip.root.errors import UserError
@@ -39,9 +45,9 @@ def test_installed_kernels_are_used_and_tried_again_only_if_damaged(monkeypatch)
     tried = []
     real = built.ctypes.CDLL
     monkeypatch.setattr(built.ctypes, "CDLL", lambda name: tried.append(name) or real(name))
-    assert installed() is None
+    assert installed_library() is None
     kept = built.install()
-    assert installed() == kept
+    assert installed_library() == kept
     assert (built.install(), len(tried)) == (kept, 1)
     assert kernels().keys() == PLANNERS.keys()
     x = np.frombuffer(X.tobytes(), F)  # read-only
@@ -105,25 +111,25 @@ SPOILT = {
 
 @pytest.mark.parametrize("name", SPOILT)
 def test_a_library_that_is_not_as_it_was_kept_is_not_loaded(name, kept, monkeypatch):
-    assert installed() == kept
+    assert installed_library() == kept
     with monkeypatch.context() as other_user:
         other_user.setattr(os, "geteuid", lambda: 12345)
-        assert installed() is None
+        assert installed_library() is None
     SPOILT[name](kept)
-    assert installed() is None
+    assert installed_library() is None
     assert kernels() is None
 
 
 def test_another_processor_and_other_c_need_another_library(kept, tmp_path, monkeypatch):
-    assert installed() == kept
+    assert installed_library() == kept
     sources = planted(tmp_path, FLOAT16)
     with monkeypatch.context() as changed:
         changed.setattr(built, "source_files", lambda: sources)
-        assert installed() is None
-    assert installed() == kept
+        assert installed_library() is None
+    assert installed_library() == kept
     (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
     monkeypatch.setattr(built, "CPUINFO", tmp_path / "cpuinfo")
-    assert installed() is None
+    assert installed_library() is None
 
 
 def test_without_features_clip_stays_with_numpy(kept, tmp_path, capsys, monkeypatch):
@@ -140,7 +146,7 @@ def test_c_that_answers_wrong_is_not_kept(tmp_path, monkeypatch, capsys):
     message = capsys.readouterr().err
     assert "the compiled kernel gives a wrong answer" in message
     assert "float16, min " in message
-    assert installed() is None
+    assert installed_library() is None
 
 
 def test_a_folder_that_others_can_write_to_is_refused(cache, capsys):

@@ -10,7 +10,7 @@ from sonnx_clip.oracle.built import find_compiler
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.runtime import Runtime
 
-c.functions()  # what cannot be built is missing as a whole, and not unsupported in one type
+c.compiled_functions()  # what cannot be built is missing as a whole, and not unsupported in one type
 _COMPILER = find_compiler()
 _COMMAND = shlex.join([*_COMPILER.command, *_COMPILER.flags])
 RUNTIME = Runtime(
