@@ -23,10 +23,10 @@ Policy: TypeAlias = Literal["default", "strict"]
 def latitudes(etype: ElementType, policy: Policy, operator: Operator) -> Accepts:
     """The latitudes of a policy: functions of operands, expected results and results."""
     oracle = operator.oracle
-    every: Accepts = oracle.LATITUDE[etype.family]
+    of_family: Accepts = oracle.LATITUDE[etype.family]
     if policy == "default":
-        return every
-    return {id_: accepts for id_, accepts in every.items() if id_ in oracle.ALWAYS}
+        return of_family
+    return {id_: accepts for id_, accepts in of_family.items() if id_ in oracle.ALWAYS}
 
 
 def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -> Array:
@@ -37,8 +37,10 @@ def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -
         values: bits of each operand, of the expected result and of the result, of shape (d,) or (1,).
         accepts: as from `latitudes`.
     """
-    typed = [part.view(numpy_type(etype.id)) for part in values]
-    first = np.full(len(values[-1]), -1, np.int8)
+    dtype = numpy_type(etype.id)
+    typed = [part.view(dtype) for part in values]
+    got = values[-1]
+    first = np.full(len(got), -1, np.int8)
     # Backwards, so that the first latitude is written last.
     for index, is_accepted in reversed(list(enumerate(accepts.values()))):
         mask = np.broadcast_to(is_accepted(*typed), first.shape)

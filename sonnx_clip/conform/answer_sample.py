@@ -59,6 +59,7 @@ class AnswerSample:
             places.append(_sampled(np.concatenate(deviating), results.expected))
 
         rows, columns = np.divmod(np.concatenate(places), request.length)
+        # Where a call gave no result, the expected one stands in its place: that is no answer.
         usable = results.usable[rows, columns]
         self._parts.append(self._answers_at(results, rows[usable], columns[usable]))
 
@@ -91,6 +92,7 @@ def _evenly(number: int) -> Array:
 
 def _sampled(places: Array, table: Table) -> Array:
     """Some flat places of results, spread evenly, and the first one of each class."""
+    # A rare class may have few deviations among many: its first one is kept in any case.
     classes = table.classes.ravel()[places]
     _, firsts = np.unique(classes, return_index=True)
     chosen: Array = places[np.union1d(_evenly(len(places)), firsts)]

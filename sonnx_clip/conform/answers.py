@@ -11,7 +11,7 @@ import numpy as np
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sonnx_clip.language.types import ElementType
 
@@ -76,28 +76,29 @@ class Answers:
     def are(self, predicted: Array) -> Array:
         """Whether each answer is the predicted one: its bits, or any NaN where that is a NaN."""
         bits = np.ascontiguousarray(predicted).view(self.got.dtype)
+        # A NaN that is computed here may have another payload than one that the runtime has computed.
         predicts_nan = np.not_equal(predicted, predicted)
         is_nan = np.not_equal(self.result, self.result)
         same: Array = (bits == self.got) | (predicts_nan & is_nan)
         return same
 
 
-_COLUMNS = tuple(field.name for field in fields(Answers) if field.name not in ("etype", "operands"))
+_NO_COLUMNS = ("etype", "operands")
+_COLUMNS = tuple(field.name for field in fields(Answers) if field.name not in _NO_COLUMNS)
 
 
 def joined(etype: ElementType, parts: Sequence[Answers]) -> Answers:
     """All answers of several samples; none if there are no samples."""
     if not parts:
         return _no_answers(etype)
-    columns = {name: np.concatenate(list(_each(parts, name))) for name in _COLUMNS}
-    of_operand = zip(*(part.operands for part in parts), strict=True)
+    columns = {}
+    for name in _COLUMNS:
+        arrays = [getattr(part, name) for part in parts]
+        columns[name] = np.concatenate(arrays)
+    operands_of_parts = (part.operands for part in parts)
+    of_operand = zip(*operands_of_parts, strict=True)
     operands = tuple(np.concatenate(arrays) for arrays in of_operand)
     return Answers(etype, operands, **columns)
-
-
-def _each(parts: Sequence[Answers], name: str) -> Iterator[Array]:
-    for part in parts:
-        yield getattr(part, name)
 
 
 def _no_answers(etype: ElementType) -> Answers:

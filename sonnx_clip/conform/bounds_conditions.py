@@ -57,6 +57,7 @@ def bounds_conditions(
         return BoundsCondition(unparse(expr), holds)
 
     yield from map(condition, trees)
+    # A converter may have a case of its own for bounds such as (0, 6), which no other condition describes.
     yield from _very_pairs(spec, etype, pairs)
     yield from (condition(tree.Not(expr)) for expr in trees)
     for word in ("or", "and"):
@@ -86,6 +87,7 @@ def _very_pairs(
     """The condition that the bounds are one of few pairs, and its negation."""
     columns = [bound.tolist() for bound in pairs]
     distinct = sorted(set(zip(*columns, strict=True)))
+    # A list of many pairs describes nothing: any deviation has such a condition.
     if not 0 < len(distinct) <= _FEW_PAIRS:
         return
 
@@ -120,6 +122,7 @@ def exact_condition(
     for condition in bounds_conditions(spec, etype, inside):
         if condition.holds(inside).all() and not condition.holds(outside).any():
             return condition.text
+    # Bounds that are served may be few where those that are refused are many (MNN issue 794: ReLU6 alone).
     for condition in _very_pairs(spec, etype, outside):
         if condition.holds(outside).all() and not condition.holds(inside).any():
             return f"not ({condition.text})"

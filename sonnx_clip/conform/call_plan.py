@@ -76,6 +76,7 @@ _BOUNDS = 256  # bounds of 16 bits in a part
 _PARTS_OF_16_BITS = 2**16 // _BOUNDS
 _STRETCHES = 64  # stretches of 2 ** 16 X of 32 bits in a part
 _PARTS_OF_32_BITS = 2**16 // _STRETCHES
+# About how many calls a part of each kind has; they are shown as progress, and decide nothing.
 _SIZES = {"more": 7_000, "every-x": 8 * _STRETCHES}
 _SIZE_OF_EVERY_BOUND = 4 * _BOUNDS
 # The other bound of each; why3/composition.mlw is about the ends, which bound nothing.
@@ -84,6 +85,7 @@ _BESIDE = {
     "uint": ("lowest", "highest", "1", "2"),
     "float": ("-inf", "inf", "nan", "0"),
 }
+# Arbitrary, and fixed: the calls of a part are the same on every machine and in every run.
 _SEED = 20
 _SEED_OF_MORE = 22
 _CALLS = 1024  # of one request, to limit memory and the time to an answer
@@ -107,8 +109,10 @@ def kinds_of(etype: ElementType, operator: Operator, level: Level) -> Sequence[t
 
 def _exhaustive_kinds(etype: ElementType, operator: Operator) -> Sequence[tuple[str, int]]:
     bits_of_tensors = (etype.width or 0) * operator.tensors
+    # X of 32 bits and pairs of 16 bits are equally many: about 4 billion of either can be tried.
     if bits_of_tensors == 2 * WHOLE_BITS:
         return [("every-x", _PARTS_OF_32_BITS)]
+    # 8 bits need no such part, since `FIRST` has every choice; 64 bits are too many for any.
     if etype.width == WHOLE_BITS and operator.tensors == 1:
         return [(f"every-{name}", _PARTS_OF_16_BITS) for name in operator.scalar_names]
     return []
@@ -118,6 +122,7 @@ def size_of(etype: ElementType, part: str, *, few: bool = False) -> int:
     """Approximate number of calls of a part, for the report of progress."""
     if few:
         return FEW_CALLS
+    # Of 8 bits, `FIRST` has a call under each of the 2 ** 16 pairs of bounds.
     if part == FIRST:
         return 69_000 if etype.width == 8 else 7_000
     kind, _, _ = part.rpartition("-")
@@ -135,9 +140,11 @@ def planned_calls(etype: ElementType, operator: Operator, part: str) -> Calls:
     elif kind == "every-x":
         yield from _every_choice_of_32_bits(etype, operator, n)
     else:
-        place = operator.scalar_names.index(kind.removeprefix("every-"))
+        name = kind.removeprefix("every-")
+        place = operator.scalar_names.index(name)
         bounds = some_bounds(etype, operator, n, place)
-        calls = _long_calls(etype, operator, [_every_x(etype)], bounds)
+        pool = _every_x(etype)
+        calls = _long_calls(etype, operator, [pool], bounds)
         yield from _with_purpose("every 16-bit X", calls)
 
 
@@ -152,6 +159,7 @@ def _every_choice_of_32_bits(etype: ElementType, operator: Operator, n: int) -> 
         patterns = np.arange(lowest, lowest + 2**16)
         pools = [patterns.astype(bits)]
         if operator.tensors == 2:
+            # The first tensor has one value in a whole stretch, and the second all of them.
             high_half = (patterns >> 16).astype(bits)
             pools = [high_half, *pools]
         calls = _long_calls(etype, operator, pools, covering)
@@ -186,6 +194,7 @@ def as_taken(calls: Calls, *, strides: bool, entries: int | None) -> Calls:
         entries: the most entries that it takes; longer calls are cut into pieces that cover all of X.
     """
     for request, table in calls:
+        # A runtime that copies X sees the same operands in these layouts as in another one.
         if not strides and request.layout in _BY_MEMORY:
             continue
         if entries is None or request.length <= entries:
@@ -207,11 +216,14 @@ def _in_pieces(request: Request, table: Table, entries: int) -> Call:
     calls = np.arange(request.count)
     rows = np.repeat(calls, len(firsts))
     starts = request.starts[:, None] + firsts
+    # Either `starts` or `indices` has the place of an entry: a piece goes on in the same way.
     indices = request.indices
     if indices is not None:
         places = np.arange(len(firsts) * entries)
-        whole = places % request.length  # the last piece begins again
+        # The last piece begins again from the first entry, so that all pieces have one length.
+        whole = places % request.length
         indices = indices[:, whole].reshape(-1, entries)
+    # A new number of calls: which half has X at the start of its memory is decided anew.
     pieces = replace(
         request,
         length=entries,
@@ -243,6 +255,7 @@ def chosen(etype: ElementType, operator: Operator) -> Calls:
         yield from _with_purpose("every 8-bit value", calls)
 
     special = [table.pool, *table.beside]
+    # With all pairs of special bounds, the answers of this request tell the readings apart.
     calls = _long_calls(etype, operator, special, table.scalars)
     yield from _with_purpose("special values", calls)
 
@@ -253,15 +266,18 @@ def chosen(etype: ElementType, operator: Operator) -> Calls:
         calls = _long_calls(etype, operator, random, table.scalars)
         yield from _with_purpose("random X", calls)
 
+    # SIMD loops, their tails and strided loops are different code of a runtime.
     yield from _with_purpose("layouts", _layouts(table, rows, operator))
 
     drawn, drawn_scalars = random_patterns(etype, operator)
     calls = _long_calls(etype, operator, list(drawn), list(drawn_scalars))
     yield from _with_purpose("random draws", calls)
 
+    # Each length under each of a few pairs: the tail of a loop has its own length.
     lengths = np.repeat(LENGTHS, len(rows))
     rows_of_lengths = np.tile(rows, len(LENGTHS))
-    yield from _with_purpose("lengths", _of_lengths(table, lengths, rows_of_lengths))
+    calls = _of_lengths(table, lengths, rows_of_lengths)
+    yield from _with_purpose("lengths", calls)
 
     pools = _long_pools(etype, operator)
     # Calls that have only a part of the pool begin elsewhere the second time.
@@ -279,8 +295,10 @@ def _calls_of_bounds_in_use(etype: ElementType, operator: Operator) -> Calls:
         return
     yield from _long_calls(etype, operator, [used.table.pool], used.table.scalars)
     for layout in LAYOUTS:
-        if layout.length and layout.id != "length-1000":  # the plain call is of such a length
-            yield used.calls(layout, layout.length)
+        # Without entries no value is around a bound; the plain call is about as long as length-1000.
+        if not layout.length or layout.id == "length-1000":
+            continue
+        yield used.calls(layout, layout.length)
 
 
 def _random(
@@ -292,10 +310,12 @@ def _random(
 
 
 def _lengths() -> tuple[int, ...]:
+    # Every remainder of a loop over vectors of up to 64 entries, after none, one or two of its turns.
     lengths = set(range(2, 131))
     for exponent in range(8, 12):
         power = 2**exponent
         lengths.update((power - 1, power, power + 1))
+    # Random ones, since a fault may begin at a length that no rule would choose.
     (random,) = _random(_SEED, 1, 10, np.dtype(np.uint64))
     longer = 131 + random % (2000 - 131)
     lengths.update(longer.tolist())
@@ -311,7 +331,13 @@ def _call(
 ) -> Call:
     """Calls of a layout, one for each row of a table, whose entries begin in its pool at `starts`."""
     request = Request(
-        layout, length, table.pool, starts, table.scalars, beside=table.beside, lengths=lengths
+        layout=layout,
+        length=length,
+        pool=table.pool,
+        starts=starts,
+        scalars=table.scalars,
+        beside=table.beside,
+        lengths=lengths,
     )
     return request, table
 
@@ -320,6 +346,7 @@ def every_entry(rows: Array, size: int, length: int) -> tuple[Array, Array]:
     """Rows and starts of calls of a length that together have each value of a pool under each row."""
     times = ceil(size / length) if length else 1
     calls = np.arange(times)
+    # The pool is cyclic: the last call of a row goes on with the first values.
     starts = calls * length % size
     return np.repeat(rows, times), np.tile(starts, len(rows))
 
@@ -333,6 +360,7 @@ def _layouts(table: Table, covering: Array, operator: Operator) -> Calls:
     layouts = [layout for layout in LAYOUTS if layout.length is not None]
     for number, layout in enumerate(layouts):
         length = layout.length or 0
+        # A layout that repeats its entry needs a call for each value.
         distinct = 1 if layout.repeats else length
         rows, starts = every_entry(covering, size, distinct)
 
@@ -360,6 +388,7 @@ def crossed(choices: int, scalars: int, number: int) -> Array:
         return every
     size = isqrt(choices)
     low, high = np.divmod(every, size)
+    # Two diagonals of the square of all pairs: each of its rows and columns has an entry of both.
     diagonal = (low + high + number) % (size // 2)
     crossings: Array = np.flatnonzero(diagonal == 0)
     return crossings
@@ -384,11 +413,15 @@ def _long_pools(etype: ElementType, operator: Operator) -> Sequence[Array]:
     if width * operator.tensors <= WHOLE_BITS:
         patterns = np.arange(2**width, dtype=bits)
         return together(patterns, operator.tensors)
+
     table = table_of_special_values(etype, operator)
     special = [table.pool, *table.beside]
     random = _random(_SEED, operator.tensors, LONG, bits)
-    pairs = zip(special, random, strict=True)
-    return [np.concatenate(pair) for pair in pairs]
+    pools = []
+    for special_values, random_values in zip(special, random, strict=True):
+        pool = np.concatenate([special_values, random_values])
+        pools.append(pool)
+    return pools
 
 
 def _long_calls(
@@ -401,12 +434,14 @@ def _long_calls(
     """One plain call with all of the pools, or of a length, under each choice of the scalars."""
     size = len(pools[0])
     length = length or size
-    step = max(1, min(_CALLS, _RESULTS // length))
+    fitting = _RESULTS // length
+    step = max(1, min(_CALLS, fitting))
     if operator.has_ranges and size >= _RANGES:
         tables = range_tables(etype, operator, pools[0], scalars, step)
     else:
         tables = _tables(etype, pools, scalars, operator, step)
     for table in tables:
+        # Calls with the pool as it is are compared without looking up any entry.
         starts = np.zeros(table.count, int)
         if length != size:
             starts = _scattered(table.count, size)
@@ -431,7 +466,8 @@ def _scattered(count: int, size: int) -> Array:
     """Where in a pool calls begin: a multiplicative hash, so that no regularity of the calls matters."""
     calls = np.arange(count)
     hashes = calls * 2654435761 % 2**32  # Knuth's factor, 2 ** 32 / the golden ratio
-    return hashes * size >> 32
+    scaled = hashes * size
+    return scaled >> 32
 
 
 # --- Random draws, the same on every machine ----------------------------------------------------------------
@@ -451,16 +487,17 @@ def random_patterns(etype: ElementType, operator: Operator, number: int = 0) -> 
     scalars = operator.scalars
     special = np.array(special_patterns(etype), np.uint64)
     bound_count = scalars * _PAIRS
-    size = tensors * _ENTRIES + bound_count
+    entry_count = tensors * _ENTRIES
     seed = [_SEED, *etype.id.encode(), number]
-    kind, word = _random(seed, 2, size, special.dtype)
+    kind, word = _random(seed, 2, entry_count + bound_count, special.dtype)
 
+    # A word decides both which special value is near, and how far it is away.
     quotient, place = np.divmod(word, len(special))
-    chosen = special[place]
+    nearby_special = special[place]
     distance = quotient % (2 * _NEAR + 1)
-    near = chosen + distance - _NEAR
-    choice = (kind % 3).astype(int)
-    patterns = np.choose(choice, (chosen, near, word))
+    neighbour = nearby_special + distance - _NEAR
+    third = (kind % 3).astype(int)
+    patterns = np.choose(third, (nearby_special, neighbour, word))
     # Neighbours of the lowest and of the highest pattern are cut off to the width of the type.
     drawn = patterns.astype(bits_type(etype.id))
 
@@ -487,6 +524,7 @@ def _more_x(etype: ElementType, operator: Operator, n: int) -> Calls:
         random = _random([_SEED_OF_MORE, n], 1, count, bits)
         values = _sorted(etype, special, *random)
     table = table_of_special_values(etype, operator)
+    # The parts share the bounds, so that together they have each of them once.
     scalars = [scalar[n::_MORE] for scalar in table.scalars]
     for pools in _beside_special_values(etype, operator, values, n):
         calls = _long_calls(etype, operator, pools, scalars)
@@ -529,7 +567,8 @@ def _more_draws(etype: ElementType, operator: Operator, n: int) -> Calls:
             tensors.append(drawn)
             scalars.append(drawn_scalars)
         pools = list(np.hstack(tensors))
-        if len(pools) == 1:  # the entries of several tensors belong together
+        # A sorted pool is faster; the entries of several tensors belong together, as they were drawn.
+        if len(pools) == 1:
             pools = [_sorted(etype, *pools)]
         calls = _long_calls(etype, operator, pools, list(np.hstack(scalars)))
         yield from _with_purpose("more draws", calls)
@@ -540,8 +579,9 @@ def _every_length(etype: ElementType, operator: Operator, n: int) -> Calls:
     lengths = np.arange(2 + n, EVERY_LENGTH + 1, _MORE)
     covering = covering_rows(etype, _FEW_BOUNDS, operator)
     rows = _rows_of_lengths(covering, lengths)
-    repeated = np.repeat(lengths, PAIRS_OF_A_LENGTH)
-    calls = _of_lengths(table_of_special_values(etype, operator), repeated, rows.ravel())
+    lengths_of_calls = np.repeat(lengths, PAIRS_OF_A_LENGTH)
+    table = table_of_special_values(etype, operator)
+    calls = _of_lengths(table, lengths_of_calls, rows.ravel())
     yield from _with_purpose("every length", calls)
 
 
@@ -577,11 +617,13 @@ def some_bounds(etype: ElementType, operator: Operator, n: int, place: int) -> l
     """Bits of the scalars: part n of all values of 16 bits as the one at a place, beside a few others."""
     bits = bits_type(etype.id)
     patterns = [int(encode(text, etype)) for text in _BESIDE[etype.family]]
-    others = together(np.array(patterns, bits), operator.scalars - 1)
+    values_beside = np.array(patterns, bits)
+    others = together(values_beside, operator.scalars - 1)
     choices_of_others = len(others[0]) if others else 1
 
     first = n * _BOUNDS
     values = np.arange(first, first + _BOUNDS).astype(bits)
+    # Each value meets each choice of the others: these recur, while a value is repeated.
     bounds = [np.tile(other, _BOUNDS) for other in others]
     bounds.insert(place, np.repeat(values, choices_of_others))
     return bounds
@@ -610,15 +652,19 @@ def _few_shapes() -> Iterator[_Shape]:
 
 def few_calls(etype: ElementType, operator: Operator) -> Calls:
     """The requests of a runtime that starts a program for each call."""
+    # First, as in `chosen`: it may serve no other bounds.
     used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         calls = _long_calls(etype, operator, [used.table.pool], used.table.scalars)
         yield from _with_purpose("bounds in use", calls)
+
     pools = _long_pools(etype, operator)
     bounds = chosen_bounds(etype, operator)
     for request, table in _long_calls(etype, operator, pools, bounds, LONG):
+        # From the first value on: of a longer pool, that is where the special values are.
         starts = np.zeros(table.count, int)
         yield replace(request, starts=starts, purpose="few long calls"), table
+
     covering = covering_rows(etype, FEW_OF_A_SHAPE, operator)
     special = table_of_special_values(etype, operator).rows(covering)
     made = 0
@@ -626,7 +672,8 @@ def few_calls(etype: ElementType, operator: Operator) -> Calls:
         turns = made + np.arange(shape.calls)
         # 7 apart, so that few calls have values of every kind.
         starts = turns * 7 % len(special.pool)
-        expected = special.rows(turns % special.count)
+        rows = turns % special.count
+        expected = special.rows(rows)
         request, table = _call(shape.layout, shape.length, expected, starts)
         yield replace(request, purpose=shape.purpose), table
         made += shape.calls

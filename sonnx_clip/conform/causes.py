@@ -58,6 +58,7 @@ def causes(
     """
     search = _Search(operator, answers, form)
     named: dict[int, Cause] = {}
+    # The likeliest first: what explains all classes together comes before what explains each by itself.
     for look in (
         search.by_one_for_all,
         partial(search.by_place_for_all, extremes=extremes),
@@ -91,11 +92,10 @@ def explains_all(operator: Operator, answers: Answers) -> str | None:
     """What gives every answer of an element type, if it is no reading; None if nothing does."""
     deviations = answers.where(answers.deviating)
     for candidate in candidates(operator, answers.etype):
-        if (
-            not candidate.reading
-            and candidate.allows(deviations).all()
-            and candidate.allows(answers).all()
-        ):
+        if candidate.reading:
+            continue
+        # Deviations are few, and most candidates fail there.
+        if _gives_all(candidate, deviations) and _gives_all(candidate, answers):
             return candidate.words
     return None
 
@@ -112,15 +112,18 @@ class _Search:
         self._candidates = (*candidates(operator, answers.etype, form), *fitted)
 
     def _in(self, classes: Iterable[int]) -> Answers:
-        return self._answers.where(np.isin(self._answers.classes, list(classes)))
+        is_in_classes = np.isin(self._answers.classes, list(classes))
+        return self._answers.where(is_in_classes)
+
+    def _allowing(self, violations: Answers) -> list[Candidate]:
+        """The candidates that give each of some wrong answers, the likeliest first."""
+        return [candidate for candidate in self._candidates if _gives_all(candidate, violations)]
 
     # --- Candidates alone
 
     def by_one_for_all(self, classes: Sequence[int]) -> dict[int, Cause]:
         """The candidates that give every answer in all of some classes."""
-        fitting = [
-            candidate for candidate in self._candidates if candidate.allows(self._violations).all()
-        ]
+        fitting = self._allowing(self._violations)
         # What gives every answer of the type is likelier than what gives those in some classes alone.
         for test in (_gives_all, _agrees_with_all):
             for answers in (self._answers, self._in(classes)):
@@ -133,11 +136,8 @@ class _Search:
         """The candidates that give every answer, if there are violations and any does."""
         if not self.violating:
             return None
-        explaining = [
-            candidate
-            for candidate in self._candidates
-            if _gives_all(candidate, self._violations) and _gives_all(candidate, self._answers)
-        ]
+        fitting = self._allowing(self._violations)
+        explaining = [candidate for candidate in fitting if _gives_all(candidate, self._answers)]
         return _cause(explaining[0], explaining) if explaining else None
 
     def by_candidates(self, classes: Sequence[int]) -> dict[int, Cause]:
@@ -160,6 +160,26 @@ class _Search:
         classes: Sequence[int],
         deviations: Answers,
     ) -> dict[int, Cause]:
+        explained = self._explained_classes(test, classes, deviations)
+        named: dict[int, Cause] = {}
+        while left := set(classes) - named.keys():
+            # Of several candidates that explain as much, the first is the likeliest.
+            best = max(self._candidates, key=lambda candidate: len(explained[candidate] & left))
+            reached = explained[best] & left
+            if not reached:
+                break
+            alike = [candidate for candidate in self._candidates if explained[candidate] >= reached]
+            cause = _cause(best, alike)
+            named |= dict.fromkeys(reached, cause)
+        return named
+
+    def _explained_classes(
+        self,
+        test: Callable[[Candidate, Answers], bool],
+        classes: Sequence[int],
+        deviations: Answers,
+    ) -> dict[Candidate, set[int]]:
+        """The classes whose answers each candidate explains."""
         answers_of = {index: self._in([index]) for index in classes}
         explained: dict[Candidate, set[int]] = {}
         for candidate in self._candidates:
@@ -170,17 +190,7 @@ class _Search:
             explained[candidate] = {
                 index for index in hopeful if test(candidate, answers_of[index])
             }
-
-        named: dict[int, Cause] = {}
-        while left := set(classes) - named.keys():
-            # Of several candidates that explain as much, the first is the likeliest.
-            best = max(self._candidates, key=lambda candidate: len(explained[candidate] & left))
-            reached = explained[best] & left
-            if not reached:
-                break
-            alike = [candidate for candidate in self._candidates if explained[candidate] >= reached]
-            named |= dict.fromkeys(reached, _cause(best, alike))
-        return named
+        return explained
 
     # --- Under a condition on the bounds
 
@@ -188,7 +198,8 @@ class _Search:
         """The cause of some classes, together or one by one, under a condition on the bounds."""
         if not self._of.scalars or not self._of.spec.conditions_on_bounds:
             return {}
-        violations = self._violations.where(np.isin(self._violations.classes, classes))
+        is_in_classes = np.isin(self._violations.classes, classes)
+        violations = self._violations.where(is_in_classes)
         for answers in (self._answers, self._in(classes)):
             words = self._under_condition(answers, violations)
             if words is not None:
@@ -204,9 +215,7 @@ class _Search:
 
     def _under_condition(self, answers: Answers, violations: Answers) -> str | None:
         """A condition that all violations meet, and a candidate that gives every answer under it."""
-        fitting = [
-            candidate for candidate in self._candidates if candidate.allows(violations).all()
-        ]
+        fitting = self._allowing(violations)
         if not fitting:
             return None
         first_scalar = self._of.tensors
@@ -215,6 +224,7 @@ class _Search:
         for condition in bounds_conditions(self._of.spec, answers.etype, bounds_of_violations):
             if not condition.holds(bounds_of_violations).all():
                 continue
+            # A condition that all answers meet says nothing of when the runtime is wrong.
             held = condition.holds(bounds)
             if held.all():
                 continue
@@ -257,13 +267,14 @@ class _Search:
 
     def _words_there(self, place: CallPlace, classes: Sequence[int]) -> str:
         """A place, with the candidate that gives every answer there if there is one."""
-        if place.is_exact:
-            answers = self._in(classes)
-            violations = answers.where(answers.violating)
-            inside = answers.where(place.holds(answers))
-            for candidate in self._candidates:
-                if candidate.allows(violations).all() and _agrees_with_all(candidate, inside):
-                    return f"{place.words}: there, {candidate.words}"
+        if not place.is_exact:
+            return place.words
+        answers = self._in(classes)
+        violations = answers.where(answers.violating)
+        inside = answers.where(place.holds(answers))
+        for candidate in self._allowing(violations):
+            if _agrees_with_all(candidate, inside):
+                return f"{place.words}: there, {candidate.words}"
         return place.words
 
     # --- Two candidates together
@@ -282,7 +293,8 @@ class _Search:
         useful = [c for c in self._candidates if c.is_mechanism and c.allows(violations).any()]
         allowed = {candidate: candidate.allows(answers) for candidate in useful}
         for first, second in combinations(useful, 2):
-            if (allowed[first] | allowed[second]).all():
+            by_either = allowed[first] | allowed[second]
+            if by_either.all():
                 return f"{first.words}; or {second.words}"
         return None
 
@@ -298,7 +310,9 @@ def _agrees_with_all(candidate: Candidate, answers: Answers) -> bool:
     other = answers.where(~gives)
     if other.violating.any():
         return False
-    return bool(candidate.allows(replace(other, got=other.expected)).all())
+    # Where a latitude accepts the answer, such as the other zero, the candidate has to be right itself.
+    as_expected = replace(other, got=other.expected)
+    return _gives_all(candidate, as_expected)
 
 
 def _cause(best: Candidate, alike: Sequence[Candidate]) -> Cause:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,6 @@ _THROUGH_FLOAT = (
 # For each pair, in a layout whose entries are all one: one more and one less than each bound.
 _CALLS_OF_ONE_X = 4
 
-
 _MOST_TOGETHER = 1 << 16  # choices of values: all pairs of 8 bits, all triples of special values
 
 
@@ -43,9 +43,11 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
     """All choices of `count` values, of which the last one varies fastest; or very many of them."""
     if count == 0:
         return ()
+    # Contiguous copies, since their bits are viewed as another type.
     if len(values) ** count > _MOST_TOGETHER:
         places = np.array([*spread_choices(len(values), count, _MOST_TOGETHER)])
-        return tuple(np.ascontiguousarray(column) for column in values[places].T)
+        choices = values[places]
+        return tuple(np.ascontiguousarray(column) for column in choices.T)
     axes = [values] * count
     grids = np.meshgrid(*axes, indexing="ij")
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
@@ -77,12 +79,7 @@ def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
     table = table_of_special_values(etype, operator)
     if not operator.scalars:
         return np.zeros(1, int)
-    classes = operator.class_ids(etype.family)
-    columns = []
-    for index in range(len(classes)):
-        of_class = table.classes == index
-        columns.append(of_class.any(axis=1))
-    missing = np.stack(columns, axis=1)  # shape (rows, classes)
+    missing = _reached_classes(table, len(operator.class_ids(etype.family)))
     rows: list[int] = []
     while missing.any():
         newly_reached = missing.sum(axis=1)
@@ -90,12 +87,22 @@ def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
         rows.append(best)
         reached = missing[best]
         missing[:, reached] = False
+    # However few rows are wanted, every class is reached.
     least = len(rows)
     stream = np.random.PCG64(_SEED)
     random = stream.random_raw(count) % table.count
     rows += random.tolist()
     distinct = list(dict.fromkeys(rows))
     return np.array(distinct[: max(count, least)])
+
+
+def _reached_classes(table: Table, class_count: int) -> Array:
+    """Whether any X reaches each class under each choice of the scalars, shape (p, classes)."""
+    columns = []
+    for index in range(class_count):
+        of_class = table.classes == index
+        columns.append(of_class.any(axis=1))
+    return np.stack(columns, axis=1)
 
 
 @cache
@@ -107,6 +114,7 @@ def chosen_bounds(
     They reach every class. Of two, they include integers that a float32 or a float64 does not hold. Unless
     they are few, each special value is a bound of one pair, in ordinary and inverted order by turns.
     """
+    # No random bounds: of few calls, only those that reach another class are worth one.
     covering = covering_scalars(etype, 0, operator)
     if operator.scalars != 2:
         return covering
@@ -115,6 +123,7 @@ def chosen_bounds(
     pairs += zip(low.tolist(), high.tolist(), strict=True)
     if not few:
         pairs += _neighbouring_pairs(etype)
+    # Converters compute int32 in float32 (coremltools issue 2839), which these bounds show.
     pairs += through_float(etype)
     distinct = list(dict.fromkeys(pairs))
     bounds = np.array(distinct, bits_type(etype.id))
@@ -125,10 +134,8 @@ def _neighbouring_pairs(etype: ElementType) -> list[tuple[int, int]]:
     """The bits of pairs that have each special value once, in inverted and ordinary order by turns."""
     special = special_patterns(etype)
     firsts = special[::2]
-    seconds = (
-        *special[1::2],
-        special[0],
-    )  # of an odd number of values, the last has the first beside it
+    # Of an odd number of values, the last one has the first beside it.
+    seconds = (*special[1::2], special[0])
     pairs = []
     for at, (first, second) in enumerate(zip(firsts, seconds, strict=False)):
         pair = (first, second) if at % 2 else (second, first)
@@ -187,11 +194,12 @@ class ChosenBounds:
 
     def calls_of_every_value(self, layout: Layout, length: int) -> tuple[Request, Table]:
         """Calls of a layout which together have all values around each pair."""
-        if layout.repeats or length == 1:
-            return self._calls_of_one_value(layout, length, self.around.shape[1])
         size = self.around.shape[1]
-        pieces = -(-size // length)
-        indices = self._resized(pieces * length).reshape(-1, length)
+        if layout.repeats or length == 1:
+            return self._calls_of_one_value(layout, length, size)
+        pieces = ceil(size / length)
+        of_pairs = self._resized(pieces * length)
+        indices = of_pairs.reshape(-1, length)
         pairs = np.arange(self.table.count)
         rows = np.repeat(pairs, pieces)
         return self._request(layout, length, rows, indices)
@@ -200,6 +208,7 @@ class ChosenBounds:
         self, layout: Layout, length: int, values: int
     ) -> tuple[Request, Table]:
         """Calls whose entries are equal: one for each of the first values around each pair."""
+        # A layout that repeats its entry shows one value in each call.
         first = self.around[:, :values]
         pairs = np.arange(self.table.count)
         rows = np.repeat(pairs, first.shape[1])
@@ -243,6 +252,7 @@ def bounds_with_values(
 ) -> ChosenBounds:
     """Pairs of bounds with the values of X around each, in bits; each pair once."""
     distinct = dict.fromkeys(tuple(pair) for pair in pairs)
+    # Pairs share a pool, since many have the same values around them.
     place: dict[int, int] = {}  # of each value in the pool
     places_around = []
     for pair in distinct:
@@ -257,6 +267,7 @@ def bounds_with_values(
     rows = [np.resize(places, longest) for places in places_around]
     bits = bits_type(etype.id)
     pool = np.array(list(place), bits)
-    scalars = [np.array(side, bits) for side in zip(*distinct, strict=True)]
+    sides_of_pairs = zip(*distinct, strict=True)
+    scalars = [np.array(side, bits) for side in sides_of_pairs]
     table = tabulate(etype, [pool], scalars, operator)
     return ChosenBounds(table, np.array(rows))

@@ -77,6 +77,7 @@ class ComparedResults:
         step = 1 if self.request.length >= _LONG else max(1, len(self.got))
         for first in range(0, len(self.got), step):
             rows = slice(first, first + step)
+            # Bytes first: nearly all calls are right, and then no entry is looked at.
             if not same_bits(self.got[rows], self.expected.results[rows]):
                 yield self._deviations_of(first, rows)
 
@@ -99,6 +100,7 @@ class ComparedResults:
                 calls = first + row_numbers
         elif self.indices is not None:
             in_pool = self.indices[first]
+        # A scalar has one value for the whole call, which is broadcast.
         values = (
             *(pool[in_pool] for pool in self.request.pools),
             *(scalar[calls] for scalar in self.request.scalars),
@@ -127,10 +129,13 @@ def compared_results(
     """
     indices = None if is_whole_pool(request) else entry_indices(request)
     has_result = np.ones(request.count, bool)
-    has_result[list(without_result)] = False
+    failed = list(without_result)
+    has_result[failed] = False
     usable = np.broadcast_to(has_result[:, None], bits.shape)
+    # Rows are as long as the longest call: what is behind a shorter one is no result.
     if request.lengths is not None:
-        is_inside = np.arange(request.length) < request.lengths[:, None]
+        lengths = request.lengths[:, None]
+        is_inside = np.arange(request.length) < lengths
         usable = usable & is_inside
 
     got = bits  # no copy, where every result is usable

@@ -51,15 +51,18 @@ def _passes_wrongly(klass: ClassReport, in_forms: Sequence[Verdict]) -> str | No
     if klass.verdict in FAILING:
         return None
     counts = {"violating": klass.violating, "raised": klass.raised, "died": klass.died}
-    if failures := [f"{count} {name}" for name, count in counts.items() if count]:
+    failures = [f"{count} {name}" for name, count in counts.items() if count]
+    if failures:
         return f"its counts are {listed(failures)}"
-    kinds = {deviation.kind for deviation in klass.deviations}
-    if failures := [kind for kind in _FAILING_KINDS if kind in kinds]:
-        return f"it has a deviation of kind {failures[0]}"
-    if failing := [verdict for verdict in in_forms if verdict in FAILING]:
-        return f"a form of a model is judged as {failing[0]}"
+    for deviation_kind in _FAILING_KINDS:
+        if any(deviation.kind == deviation_kind for deviation in klass.deviations):
+            return f"it has a deviation of kind {deviation_kind}"
+    for verdict in in_forms:
+        if verdict in FAILING:
+            return f"a form of a model is judged as {verdict}"
     if klass.verdict == "conforms" and klass.latitude:
-        return f"only the latitude {next(iter(klass.latitude))} accepts some results"
+        first = next(iter(klass.latitude))
+        return f"only the latitude {first} accepts some results"
     # A runtime that takes bounds as constants only refuses all calls but those in forms of a model.
     if klass.verdict in ("conforms", "acceptable") and not (klass.compared or klass.refused):
         return "nothing was compared"
@@ -78,4 +81,5 @@ def _verdict_of_form(form: FormReport) -> Verdict:
     verdicts = list(form.classes.values())
     if form.form.given != "both":
         verdicts = [verdict for verdict in verdicts if verdict != "unreached"]
+    # A report on a form lists only the classes that do not conform.
     return worst_verdict(["conforms", *verdicts])

@@ -20,7 +20,8 @@ _FINITE = "finite"
 def flushed(values: Array, etype: ElementType) -> Array:
     """Floats whose subnormals are zeros of their sign."""
     normal = constant_array("smallest_normal", etype)
-    sign = np.array(1 << (etype.width or 0) - 1, bits_type(etype.id))
+    sign_bit = (etype.width or 0) - 1
+    sign = np.array(1 << sign_bit, bits_type(etype.id))
     bits = values.view(sign.dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs
         is_subnormal = np.abs(values) < normal
@@ -52,7 +53,8 @@ def _low_bits(values: Array, width: int) -> Array:
     """Integers of which the lowest bits alone are left, with the sign that these have."""
     if values.dtype.itemsize * 8 <= width:
         return values
-    narrow = np.dtype(f"{values.dtype.kind}{width // 8}")
+    size = width // 8
+    narrow = np.dtype(f"{values.dtype.kind}{size}")
     return values.astype(narrow).astype(values.dtype)
 
 
@@ -106,7 +108,9 @@ def saturated(values: Array, dtype: np.dtype[Any]) -> Array:
     # The greatest integer of 64 bits is no float64: 2 ** 63 or 2 ** 64 takes its place.
     is_high = numbers >= float(info.max)
     is_low = numbers <= float(info.min)
-    inside = np.where(is_high | is_low, 0, numbers).astype(dtype)
+    # What C leaves undefined is not converted: NumPy would give what the processor does.
+    is_outside = is_high | is_low
+    inside = np.where(is_outside, 0, numbers).astype(dtype)
     not_low = np.where(is_low, info.min, inside)
     return np.where(is_high, info.max, not_low).astype(dtype)
 

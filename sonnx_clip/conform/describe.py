@@ -69,12 +69,14 @@ def recorded(
     operands = []
     entries = []
     for pool in request.pools:
+        # A call without entries has no X; zero takes its place in the record.
         value = pool[places[column]] if request.length else 0
         operands.append(int(value))
         entries_of_tensor = bits(pool[places[window]].tolist())
         entries.append(_without_repetition(entries_of_tensor))
     operands += [int(scalar[row]) for scalar in request.scalars]
     following: tuple[str, ...] = ()
+    # To repeat it needs the scalars of the next call, too: that one has changed the result.
     if words == OVERWRITTEN:
         next_row = (row + 1) % request.count
         following = bits(scalar[next_row] for scalar in request.scalars)
@@ -160,17 +162,20 @@ def describe(
     counts = _counts_by_class(result.tally or Counts())
     forms = _without_shared(result.forms or (), counts)
     refusal = result.refusal if unit.first else None
-    every: list[Deviation] = []
+    undescribed: list[Deviation] = []
     for form in forms:
-        every += form.deviations.values()
-    every += _unreported(counts, first)
+        undescribed += form.deviations.values()
+    undescribed += _unreported(counts, first)
     if refusal is not None:
-        every.append(refusal.example)
-    lines = shortest(every, unit.options, unit.etype, stopped) if every else []
+        undescribed.append(refusal.example)
+
+    # All at once: the imports of the runtime, which may take seconds, are made once for all lines.
+    lines = shortest(undescribed, unit.options, unit.etype, stopped) if undescribed else []
     # By identity: equal deviations of two classes or forms may have different lines.
     described: dict[int, Deviation] = {}
-    for deviation, line in zip(every, lines, strict=True):
+    for deviation, line in zip(undescribed, lines, strict=True):
         described[id(deviation)] = _described(deviation, line, unit)
+
     for _, count in counts:
         deviations = [described.get(id(d), d) for d in count.deviations]
         count.deviations = tuple(deviations)
@@ -188,6 +193,7 @@ def _counts_by_class(tally: Counts) -> list[tuple[str, Count]]:
     """The counts of each class: of the calls that were compared, and of layouts served at least once."""
     counts = list(tally.of.items())
     for raised in tally.raised.values():
+        # What raises in a layout that is never served is a refusal, and no deviation.
         if not raised.all:
             counts += raised.of.items()
     return counts
@@ -201,6 +207,7 @@ def _unreported(
     if first is not None and first.tally is not None:
         known = first.tally.of
     for id_, count in counts:
+        # By key alone: a class is shown with one deviation of each kind, whatever its operands.
         reported: set[str] = set()
         if id_ in known:
             reported.update(deviation.key for deviation in known[id_].deviations)
@@ -238,15 +245,13 @@ def _without_shared(
 
     It is left out where a call outside of the forms shows one that is as bad.
     """
-    own_kinds: dict[str, set[DeviationKind]] = {}
-    for id_, count in counts:
-        kinds = own_kinds.setdefault(id_, set())
-        kinds.update(d.kind for d in count.deviations)
+    own_kinds = _kinds_by_class(counts)
     kept = [dict(form.deviations) for form in forms]
     deviating: set[str] = set()
     for deviations in kept:
         deviating.update(deviations)
     for id_, served in by_form(deviating, forms).items():
+        # Forms that differ are told apart in the report, so each keeps its own deviation.
         verdicts = {verdict for _, verdict in served}
         if len(verdicts) > 1:
             continue
@@ -260,6 +265,15 @@ def _without_shared(
     for form, deviations in zip(forms, kept, strict=True):
         reports.append(form.model_copy(update={"deviations": deviations}))
     return reports
+
+
+def _kinds_by_class(counts: Iterable[tuple[str, Count]]) -> dict[str, set[DeviationKind]]:
+    """The kinds of the deviations of each class, in calls outside of forms."""
+    kinds_of: dict[str, set[DeviationKind]] = {}
+    for id_, count in counts:
+        kinds = kinds_of.setdefault(id_, set())
+        kinds.update(deviation.kind for deviation in count.deviations)
+    return kinds_of
 
 
 def _is_as_bad(kinds: Iterable[DeviationKind], kind: DeviationKind) -> bool:
@@ -280,4 +294,5 @@ def _command(unit: Unit) -> str:
         command += f" --against {operator.dialect}"
     if operator.name != DEFAULT_OPERATOR:
         command += f" --operator {shlex.quote(operator.name)}"
+    # A cache would answer with the verdict that is to be repeated.
     return f"{command} --again"

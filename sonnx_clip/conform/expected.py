@@ -58,6 +58,7 @@ class Table:
             pool=self.pool,
             scalars=tuple(scalar[rows] for scalar in self.scalars),
             results=self.results[rows],
+            # Late: where all results are right and `sizes` is known, no class is needed.
             find_classes=lambda: self.classes[rows],
             beside=self.beside,
             sizes=None if self.sizes is None else self.sizes[rows],
@@ -79,6 +80,7 @@ class Table:
         Args:
             mask: of the results that count, shape (p, k); None for all.
         """
+        # Ranges know how many values they have, so that the classes of these are not made.
         if mask is None and self.sizes is not None:
             return list(self.sizes.sum(axis=0).tolist())
         classes = self.classes.ravel() if mask is None else self.classes[mask]
@@ -96,7 +98,8 @@ def tabulate(
     # What does not depend on every operand has a smaller shape.
     choices = len(scalars[0]) if scalars else 1
     shape = (choices, len(pools[0]))
-    results = np.broadcast_to(operator.result(*operands), shape)
+    result = operator.result(*operands)
+    results = np.broadcast_to(result, shape)
     classes = np.broadcast_to(_classes_of(etype, operands, operator), shape)
     return Table(
         pool=pools[0],
@@ -113,6 +116,7 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], operator: Operato
     That the classes are a partition is proved, and evaluated for a specification that is not.
     """
     shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    # An index of one byte: long calls have a million results in a request.
     classes = np.zeros(shape, np.int8)
     for index, holds in enumerate(operator.oracle.CLASSES[etype.family].values()):
         mask = np.broadcast_to(holds(*operands), shape)
@@ -155,10 +159,12 @@ class _Ranges:
     ) -> _Ranges:
         dtype = numpy_type(etype.id)
         key = key_type(etype)
-        starts = _range_starts(etype, operator, [scalar.view(key) for scalar in scalars])
+        bounds = [scalar.view(key) for scalar in scalars]
+        starts = _range_starts(etype, operator, bounds)
         columns = [scalar.view(dtype)[:, None] for scalar in scalars]
         operands = (starts.view(dtype), *columns)
 
+        # Pools of `FIRST` are not sorted: special values come before random ones.
         sorted_keys = pool.view(key)
         ranks = None
         is_sorted = np.all(sorted_keys[:-1] <= sorted_keys[1:])
@@ -238,14 +244,19 @@ def _range_starts(etype: ElementType, operator: Operator, bounds: Sequence[Array
     limits = np.iinfo(keys)
     bits = list(operator.oracle.CONSTANTS[etype.id].values())
     bits.append(0)
+    # As bits, -0 is far from +0, and the negative floats begin there.
     if etype.family == "float":
-        bits.append(1 << (limits.bits - 1))  # -0
-    compared = np.array(bits, bits_type(etype.id)).view(keys)
+        sign = limits.bits - 1
+        bits.append(1 << sign)
+    constants = np.array(bits, bits_type(etype.id)).view(keys)
 
     choices = len(bounds[0])
     columns = [bound[:, None] for bound in bounds]
-    cuts = np.hstack([*columns, np.tile(compared, (choices, 1))])
-    is_below_last = cuts < limits.max  # behind the greatest key there is none
+    columns.append(np.tile(constants, (choices, 1)))
+    cuts = np.hstack(columns)
+    # Behind the greatest key there is none: one more would wrap around to the least key.
+    is_below_last = cuts < limits.max
     after_cuts = cuts + is_below_last.astype(keys)
     least = np.full((choices, 1), limits.min, keys)
-    return np.sort(np.hstack([least, cuts, after_cuts]), axis=1)
+    starts = np.hstack([least, cuts, after_cuts])
+    return np.sort(starts, axis=1)

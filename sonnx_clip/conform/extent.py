@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from sonnx_clip.conform.call_plan import Level
-    from sonnx_clip.conform.check_report import TypeReport
+    from sonnx_clip.conform.check_report import FormReport, TypeReport
     from sonnx_clip.conform.operator import Operator
 
-    Parts = list[
-        tuple[object, str]
-    ]  # parts of a sentence, each with the condition under which it is shown
+    # Parts of a sentence, each with the condition under which it is shown.
+    Parts = list[tuple[object, str]]
 
 PURPOSES = {
     "bounds in use": "the values around all bounds in use under these bounds, in {layouts}",
@@ -76,6 +75,7 @@ _FREE = sorted({layout.length for layout in LAYOUTS if layout.plain and layout.l
 _HIGHEST_RANK = max(
     layout.arrange(np.zeros(layout.length)).ndim for layout in LAYOUTS if layout.length
 )
+# The first length that is left out: below it, every length is called.
 _SHORT = next(n for n in range(2, LONG) if n not in call_plan.LENGTHS)
 
 
@@ -91,7 +91,7 @@ def scope(
         level: of the check.
         few_calls: whether few calls were made because of an option.
     """
-    forms = max((report.served_forms for report in types), key=len, default=())
+    forms = _most_forms(types)
     few = any(report.few for report in types)
     compared = [*_compared(types, operator), *_compared_in_forms(types, operator)]
     unusual = "one unusual X" if operator.tensors == 1 else "one unusual choice of operands"
@@ -102,7 +102,7 @@ def scope(
         tried = [report.tried, *(form.tried for form in report.served_forms)]
         is_partial = is_partial or any(map(_is_partial, tried))
 
-    unseen: list[tuple[object, str]] = [(_bits_of(types) & {"32", "64"}, unusual)]
+    unseen: Parts = [(_bits_of(types) & {"32", "64"}, unusual)]
     unseen += _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, operator, level)
     unseen += [(True, words) for words in unasked]
     unseen += [
@@ -126,6 +126,12 @@ def scope(
     )
 
 
+def _most_forms(types: Sequence[TypeReport]) -> Sequence[FormReport]:
+    """The forms of a model that were served in the element type with the most of them."""
+    served = [report.served_forms for report in types]
+    return max(served, key=len, default=())
+
+
 def _bits_of(types: Sequence[TypeReport]) -> set[str]:
     """The widths of some element types: ``8``, ``16``."""
     return {re.sub("[a-z]", "", report.type) for report in types}
@@ -143,12 +149,14 @@ def _longest_of(types: Sequence[TypeReport]) -> int:
 def _compared(types: Sequence[TypeReport], operator: Operator) -> Iterator[str]:
     """A phrase for each purpose of which a call outside of forms gave a result."""
     longest = _longest_of(types)
+    # A runtime that takes fewer entries gets long calls in pieces.
     lengths = f"every length up to {min(longest, _SHORT - 1)}"
     if longest >= _SHORT:
         lengths += f" and of some up to {min(longest, call_plan.LENGTHS[-1]):,}"
+    has_strides = not any(report.unasked for report in types)
     words = {
         "operands": ", ".join(operator.signature.shown),
-        "layouts": "every shape" if any(report.unasked for report in types) else "every layout",
+        "layouts": "every layout" if has_strides else "every shape",
         "long": min(longest, LONG),
         "long_values": ", ".join(_values_of_long_calls(_bits_of(types), operator)),
         "lengths": lengths,
@@ -163,7 +171,8 @@ def _compared(types: Sequence[TypeReport], operator: Operator) -> Iterator[str]:
     }
     stated = PURPOSES if operator.scalars else {**PURPOSES, **_WITHOUT_BOUNDS}
     phrases = {purpose: phrase.format_map(words) for purpose, phrase in stated.items()}
-    yield from phrases_of_compared(phrases, (report.tried for report in types))
+    tried = [report.tried for report in types]
+    yield from phrases_of_compared(phrases, tried)
 
 
 def _more_values(operator: Operator) -> str:
@@ -186,20 +195,26 @@ def _values_of_long_calls(bits: AbstractSet[str], operator: Operator) -> list[st
         for width in (8, 16):
             if width * operator.tensors <= call_plan.WHOLE_BITS:
                 all_values[str(width)] = f"every {width}-bit value of {operands}"
-    values = [all_values.get(width, sampled) for width in ("8", "16", "32", "64") if width in bits]
-    return list(dict.fromkeys(values))
+    # Types of 32 and of 64 bits have the same words, which stand once.
+    values: dict[str, None] = {}
+    for width_of_type in ("8", "16", "32", "64"):
+        if width_of_type in bits:
+            values[all_values.get(width_of_type, sampled)] = None
+    return list(values)
 
 
 def _compared_in_forms(types: Sequence[TypeReport], operator: Operator) -> Iterator[str]:
     """What was compared in forms of a model, as one phrase."""
-    forms = max((report.served_forms for report in types), key=len, default=())
+    forms = _most_forms(types)
     phrases = _IN_FORMS if operator.scalars else _WITHOUT_BOUNDS_IN_FORMS
-    named = phrases_of_compared(phrases, (form.tried for form in forms))
-    if named:
-        # Types may have different operator sets.
-        served = [form for report in types for form in report.served_forms]
-        values = every_value([form.form for form in served])
-        yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
+    tried = [form.tried for form in forms]
+    named = phrases_of_compared(phrases, tried)
+    if not named:
+        return
+    # Types may have different operator sets.
+    served = [form.form for report in types for form in report.served_forms]
+    values = every_value(served)
+    yield f"{len(forms)} forms of a model ({values}) under {', '.join(named)}"
 
 
 def phrases_of_compared(

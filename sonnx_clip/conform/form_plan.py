@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,6 +90,7 @@ def form_plan(
         others = np.setdiff1d(np.arange(request.count), firsts)
         later += _in_form(form, "bounds in use", _cut_into_parts(request, table, others))
 
+    # A sample of all bounds comes next: a form that refuses it is given up before the many calls.
     request, table = _of_special(bounds.special, layout, few=few)
     spread = np.linspace(0, request.count - 1, _SAMPLED).astype(int)
     sampled = np.unique(spread)
@@ -111,20 +113,29 @@ def _of_used(used: ChosenBounds, layout: Layout) -> Call:
 def _of_special(table: Table, layout: Layout, *, few: bool) -> Call:
     """Calls with every special X under every pair; at rank 0 of few calls, one for each class."""
     length = layout.length or len(table.pool)
-    rows, starts = every_entry(np.arange(table.count), len(table.pool), length)
+    pairs = np.arange(table.count)
+    rows, starts = every_entry(pairs, len(table.pool), length)
+    # X of rank 0 has one entry, so that every X would be thousands of calls.
     if few and length == 1:
         _, first_of_class = np.unique(table.classes, return_index=True)
         rows, starts = np.unravel_index(first_of_class, table.classes.shape)
     expected = table.rows(rows)
     request = Request(
-        layout.id, length, expected.pool, starts, expected.scalars, beside=expected.beside
+        layout=layout.id,
+        length=length,
+        pool=expected.pool,
+        starts=starts,
+        scalars=expected.scalars,
+        beside=expected.beside,
     )
     return request, expected
 
 
 def _cut_into_parts(request: Request, table: Table, rows: Array) -> Iterator[Call]:
-    parts = -(-len(rows) // _CALLS)
-    for part in np.array_split(rows, parts) if parts else ():
+    if not len(rows):
+        return
+    parts = ceil(len(rows) / _CALLS)
+    for part in np.array_split(rows, parts):
         yield cut(request, table, part)
 
 
@@ -147,10 +158,14 @@ def _bounds_of(
     etype: ElementType, operator: Operator, *, are_constant: bool, few: bool
 ) -> FormBounds:
     with_zero = None
+    # Bounds that are inputs are not known when a converter decides what a Clip becomes.
     if are_constant and not few and operator.scalars == 2:
-        with_zero = bounds_with_values(etype, pairs_with_zero(etype), operator)
+        pairs = pairs_with_zero(etype)
+        with_zero = bounds_with_values(etype, pairs, operator)
     return FormBounds(
-        _special_table(etype, operator, few=few), chosen_bounds_in_use(etype, operator), with_zero
+        special=_special_table(etype, operator, few=few),
+        used=chosen_bounds_in_use(etype, operator),
+        with_zero=with_zero,
     )
 
 
@@ -167,12 +182,13 @@ def _special_table(etype: ElementType, operator: Operator, *, few: bool) -> Tabl
     """The expected results of special values, and of those around bounds that a float does not hold."""
     if operator.tensors > 1 or not operator.scalars:
         return table_of_special_values(etype, operator)
-    width = 1 << (etype.width or 0)
-    around = [
-        (bound + step) % width
-        for pair in through_float(etype)
-        for bound in pair
-        for step in (-1, 0, 1)
-    ]
-    pool = np.array(list(dict.fromkeys([*special_patterns(etype), *around])), bits_type(etype.id))
-    return tabulate(etype, [pool], chosen_bounds(etype, operator, few=few), operator)
+    patterns = list(special_patterns(etype))
+    modulus = 1 << (etype.width or 0)
+    for pair in through_float(etype):
+        for bound in pair:
+            # A bound that is rounded to a float moves by one, and only its neighbours show it.
+            patterns += [(bound + step) % modulus for step in (-1, 0, 1)]
+    distinct = list(dict.fromkeys(patterns))
+    pool = np.array(distinct, bits_type(etype.id))
+    scalars = chosen_bounds(etype, operator, few=few)
+    return tabulate(etype, [pool], scalars, operator)

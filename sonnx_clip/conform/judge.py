@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Stop
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import CheckOptions, Unit
-    from sonnx_clip.conform.verdict_table import Verdict
     from sonnx_clip.contexts.context import Context
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -51,7 +51,7 @@ STRIDED = "layouts of X in memory: X was contiguous"
 """Blind spot of a runtime that takes contiguous tensors only."""
 
 _SAMPLE = 16  # calls of a request whose layout was always rejected
-_FIRST = 5.0  # seconds before the first report of progress
+_FIRST = 5.0  # seconds before the first report of progress: until then the pace is not known
 _THEN = 60.0  # seconds between two reports
 _SLOW = 60.0  # seconds left, below which progress is not reported
 _AHEAD = 2  # units for each thread of a Dask worker, so that workers that join find some
@@ -88,6 +88,7 @@ class LocalJudge:
         options = unit.options
         if unit.context is not None:
             return self._judge_context(unit, unit.context)
+        # A dialect has ways to omit a bound, which only a model can have.
         forms_only = bool(options.of.dialect)
         try:
             worker, unsupported = open_worker(options, unit.etype)
@@ -100,6 +101,7 @@ class LocalJudge:
         worker.few = worker.few or options.few_calls
         with self._lock:
             self._workers.add(worker)
+            # `stop` may have run while the worker was opened, and did not see it.
             if self._stopped:
                 worker.kill()
         try:
@@ -107,6 +109,7 @@ class LocalJudge:
             if unsupported is None and not forms_only:
                 fields |= self._count(session, unit)
             ended_early = fields["stopped"] != unsupported
+            # That calls of a function are unsupported is no early end: its forms are judged then, too.
             has_forms = forms_only or (unit.first and worker.models)
             if has_forms and not ended_early:
                 fields |= judge_forms(session, unit)
@@ -122,6 +125,7 @@ class LocalJudge:
         worker = self._model_worker(options)
         try:
             judged = ContextJudge(worker, unit.etype, few=options.few_calls).judge(context)
+        # An interrupt, too: a process in the middle of a context cannot be used for the next one.
         except BaseException:
             self._forget(worker)
             raise
@@ -164,6 +168,7 @@ class LocalJudge:
         made = 0
         report_pace = self._pace(unit.name, size_of(etype, unit.part, few=worker.few))
         worker.on_call = lambda call: report_pace(made + call)
+        # Few calls have no parts: all of them are in the first unit.
         if not unit.first:
             calls = planned_calls(etype, operator, unit.part)
         else:
@@ -171,6 +176,7 @@ class LocalJudge:
         try:
             for request, table in as_taken(calls, strides=worker.strides, entries=worker.entries):
                 tally.plan(request)
+                # A layout that was always rejected may still serve these bounds: a sample shows it.
                 if tally.refuses(request):
                     few, expected = evenly_spread(request, table, _SAMPLE)
                     tally.add_all(session.ask(few, expected))
@@ -180,6 +186,7 @@ class LocalJudge:
                     report_pace(made)
         except StoppedError as error:
             stopped = error.stop
+        # The first unit has all special values, for which readings differ.
         return {
             "tally": tally.counts,
             "readings": tally.readings if unit.first else None,
@@ -267,7 +274,8 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> UnitResult
         result = judge.judge(unit)
     finally:
         judge.stop()  # a context leaves its process open for the next one
-    if result.version not in (version, runtime):  # its name, where it died before it was opened
+    # A runtime that died before it was opened has its name for a version.
+    if result.version not in (version, runtime):
         expected = {**here, "version": version}
         actual = {**here, "version": result.version}
         require_same(expected, actual)
@@ -295,7 +303,9 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
     counts: dict[ModelForm, Counts] = {}
     stopped = False
     against = operator.against
-    for form in _forms(session, unit, reports) if against is None else against.forms:
+    # `_forms` reads the reports on the forms before: which operator sets are served decides what follows.
+    forms = _forms(session, unit, reports) if against is None else against.forms
+    for form in forms:
         if form not in reports:
             reports[form], counts[form], stopped = _judge_form(session, unit, form)
         if stopped:
@@ -328,6 +338,7 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     stop: Stop | None = None
     etype = operator.spec.element_type(unit.etype)
     tally = Tally(etype, unit.options.policy, operator)
+    # Each form is another code path: what killed the runtime in one may be served in the next.
     session.forget()
     try:
         bounds = None
@@ -341,19 +352,33 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
     except StoppedError as error:
         stop = error.stop
     counts = tally.counts
+    report = _form_report(form, counts, stop, operator, etype)
+    # The forms of a dialect are counted together, each as a layout of its own that may be refused.
+    by_form = {str(form): raised for raised in counts.raised.values()}
+    return report, counts.model_copy(update={"raised": by_form}), stop is not None
+
+
+def _form_report(
+    form: ModelForm, counts: Counts, stop: Stop | None, operator: Operator, etype: ElementType
+) -> FormReport:
+    """The report on a form, from the counts of its calls and why they ended early, if they did."""
     classes = class_reports(counts, operator, stop)
-    refused = worst_verdict(c.verdict for c in classes) == "unsupported"
-    if refused:
-        verdict: Verdict = "refused"
-        failing = []
+    verdict = worst_verdict(c.verdict for c in classes)
+    explaining = classes
+    failing = []
+    if verdict == "unsupported":
+        verdict = "refused"
     else:
-        verdict = worst_verdict(
-            c.verdict for c in classes if not form.missing_bounds or c.verdict != "unreached"
-        )
+        reached = classes
+        if form.missing_bounds:
+            reached = [c for c in classes if c.verdict != "unreached"]
+        verdict = worst_verdict(c.verdict for c in reached)
         failing = [c for c in classes if c.verdict != "conforms"]
+        explaining = failing
+    # The end of the calls explains more than what the runtime said of a class before.
     words = [stop[1] if stop else crash_words(classes)]
-    words += [c.words for c in (classes if refused else failing)]
-    report = FormReport(
+    words += [c.words for c in explaining]
+    return FormReport(
         form=form,
         verdict=verdict,
         compared=compared(counts, operator, etype),
@@ -363,9 +388,6 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
         deviations={c.id: c.deviations[0] for c in failing if c.deviations},
         tried=counts.tried,
     )
-    # The forms of a dialect are counted together, each as a layout of its own that may be refused.
-    by_form = {str(form): raised for raised in counts.raised.values()}
-    return report, counts.model_copy(update={"raised": by_form}), stop is not None
 
 
 def _forms(
@@ -386,6 +408,7 @@ def _forms(
             if reports[base(signature, opset)].verdict != "refused":
                 newest = opset
                 break
+    # Above the newest that is served, every form would be refused for its number alone.
     opsets = [opset for opset in known if opset <= newest]
     every = every_form(signature, opsets, session.worker.models)
     if unit.options.forms == "default":

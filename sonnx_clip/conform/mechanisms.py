@@ -76,6 +76,7 @@ def candidates(
 @cache
 def _candidates_of(operator: Operator, etype: ElementType) -> tuple[Candidate, ...]:
     source = _Candidates(operator, etype)
+    # Of several that give the same answers the first is named: the likeliest come first.
     return (
         *source.of_readings(),
         *source.of_mechanisms(),
@@ -87,7 +88,8 @@ def _candidates_of(operator: Operator, etype: ElementType) -> tuple[Candidate, .
 
 def read_as(of: Operator, violations: Answers) -> Iterator[Candidate]:
     """A bound that is read as another number: the greatest or the least of some wrong answers."""
-    if not len(violations) or (of.tensors, of.scalars) != (1, 2):
+    is_clip_like = (of.tensors, of.scalars) == (1, 2)
+    if not len(violations) or not is_clip_like:
         return
     results = violations.result
     with np.errstate(invalid="ignore"):  # NaNs, which are no numbers
@@ -95,6 +97,7 @@ def read_as(of: Operator, violations: Answers) -> Iterator[Candidate]:
     if not is_number.any():
         return
     numbers = np.unique(results[is_number])
+    # A Relu6 in the place of a Clip with min 0 (MNN issue 794) returns its own max: it is among the answers.
     for number in (numbers[0], numbers[-1]):
         bits = int(number.view(violations.got.dtype))
         shown = show(bits, violations.etype)
@@ -130,7 +133,8 @@ class _Candidates:
     """The candidates for one element type."""
 
     def __init__(self, operator: Operator, etype: ElementType) -> None:
-        self._of, self._etype = operator, etype
+        self._of = operator
+        self._etype = etype
         self._spec = operator.spec
         self._names = operator.signature.ids
         self._evaluator = ArrayEvaluator(operator.spec, etype)
@@ -227,18 +231,23 @@ class _Candidates:
         """The result of converted operands of the same element type."""
 
         def operator(*operands: Array) -> Array:
-            pairs = [converted(self._spec, self._etype, conversion, x) for x in operands]
-            return np.asarray(self._of.result(*(values for _, values in pairs)))
+            values = []
+            for operand in operands:
+                _, value = converted(self._spec, self._etype, conversion, operand)
+                values.append(value)
+            return np.asarray(self._of.result(*values))
 
         return operator
 
     def _computed_in(self, other: ElementType, back: Back) -> Computed:
         """The result of operands in another element type, converted back."""
+        dtype = numpy_type(other.id)
 
         def operator(*operands: Array) -> Array:
             with np.errstate(all="ignore"):  # overflow, and NaNs
-                values = [operand.astype(numpy_type(other.id)) for operand in operands]
-                return back(np.asarray(self._of.result(*values)), operands[0].dtype)
+                values = [operand.astype(dtype) for operand in operands]
+                result = np.asarray(self._of.result(*values))
+                return back(result, operands[0].dtype)
 
         return operator
 
@@ -257,6 +266,7 @@ class _Candidates:
                 other, value = converted(self._spec, self._etype, conversion, operand)
                 values.append(value)
             evaluator = ArrayEvaluator(self._spec, other)
+            # The conversion is for the comparison alone: what is returned has all bits of the operand.
             chosen = np.zeros(operands[0].shape, bits_type(self._etype.id))
             for when, place in selections:
                 held = evaluator.all_hold((when,), self._names, values)
@@ -272,17 +282,20 @@ class _Candidates:
         called = {operand.id: operand.onnx for operand in self._spec.signature.operands}
         for mechanism in self._spec.mechanisms:
             read = self._absent_read(mechanism, form)
-            if read and mechanism.is_for(self._etype.family):
-                places = {}
-                for scalar, text in read.items():
-                    places[self._names.index(scalar)] = constant_array(text, self._etype)
-                names = " and an absent ".join(called[scalar] for scalar in read)
-                words = mechanism.title.replace("an absent bound", f"an absent {names}")
-                operator = _with_operands(self._of, places)
-                yield Candidate(words, _gives(operator), is_mechanism=True)
+            if not read or not mechanism.is_for(self._etype.family):
+                continue
+            numbers = {}
+            for scalar, text in read.items():
+                place = self._names.index(scalar)
+                numbers[place] = constant_array(text, self._etype)
+            names = " and an absent ".join(called[scalar] for scalar in read)
+            words = mechanism.title.replace("an absent bound", f"an absent {names}")
+            operator = _with_operands(self._of, numbers)
+            yield Candidate(words, _gives(operator), is_mechanism=True)
 
     def _absent_read(self, mechanism: Mechanism, form: ModelForm) -> dict[str, str]:
         """What the bounds that a form lacks are read as, by operand."""
+        # Forms name the bounds as Clip does, whatever the scalars of the operator are called.
         scalars = zip(self._spec.signature.scalars, ("l", "m"), strict=True)
         absent = [scalar for scalar, name in scalars if name in form.missing_bounds]
         read = mechanism.absent or {}

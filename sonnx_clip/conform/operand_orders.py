@@ -76,6 +76,7 @@ def _steps(end: End, etype: ElementType) -> Iterator[OrderStep]:
     outside, inside = ("<", ">") if end == "max" else (">", "<")
     yield _takes_bound(outside)
     if etype.family == "float":
+        # These differ in ties, where zeros may have other signs, and for NaNs, where no comparison holds.
         yield _keeps_value(inside)  # the order of SSE
         yield _takes_bound(f"{outside}=")
         yield _keeps_value(f"{inside}=")
@@ -120,22 +121,27 @@ def _computed_by_arm(
     value_is_nan = np.isnan(value)
     bound_is_nan = np.isnan(bound)
 
-    takes_bound = _is_before(value, bound, etype) == (end == "max")
+    # Of two numbers: the greater or the lesser one.
+    is_before = _is_before(value, bound, etype)
+    takes_bound = is_before == (end == "max")
     if number:
         takes_bound = value_is_nan | (takes_bound & ~bound_is_nan)
     chosen = np.where(takes_bound, bound_bits, value_bits)
 
+    # Whether the result is a NaN at all.
     quiet = bits.type(quiet_bit(float_bits(etype)))
     value_signals = value_is_nan & ((value_bits & quiet) == 0)
     bound_signals = bound_is_nan & ((bound_bits & quiet) == 0)
     gives_nan = value_is_nan | bound_is_nan
     if number:  # a quiet NaN beside a number is ignored
-        gives_nan = value_signals | bound_signals | (value_is_nan & bound_is_nan)
+        both_are_nan = value_is_nan & bound_is_nan
+        gives_nan = value_signals | bound_signals | both_are_nan
 
     # A signalling NaN comes before a quiet one, then the first operand; the result is quiet.
     takes_value = value_signals | (value_is_nan & ~bound_signals)
     nan_bits = np.where(takes_value, value_bits, bound_bits) | quiet
-    return np.where(gives_nan, nan_bits, chosen).astype(bits).view(value.dtype)
+    result = np.where(gives_nan, nan_bits, chosen)
+    return result.astype(bits).view(value.dtype)
 
 
 def _is_before(value: Array, bound: Array, etype: ElementType) -> Array:

@@ -69,7 +69,8 @@ class Extremes:
 
 def in_tail(step: int, lengths: Array, entries: Array) -> Array:
     """Whether each entry is in the incomplete last step of its call."""
-    return np.asarray(entries >= lengths // step * step)
+    begins = lengths // step * step
+    return np.asarray(entries >= begins)
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,7 @@ def call_place(answers: Answers, extremes: Extremes) -> CallPlace | None:
         answers: those in the classes that deviate.
         extremes: of every deviation in these classes.
     """
-    wrong_triples = set(_triples(answers, answers.violating))
-    is_right = ~answers.violating
-    is_wrong_elsewhere = [triple in wrong_triples for triple in _triples(answers, is_right)]
-    right = answers.where(is_right).where(np.array(is_wrong_elsewhere, bool))
+    right = _right_elsewhere(answers)
     if not len(right):
         return None
     for place in _places(extremes):
@@ -105,41 +103,58 @@ def call_place(answers: Answers, extremes: Extremes) -> CallPlace | None:
     return CallPlace(words, lambda answers: answers.violating, is_exact=False)
 
 
+def _right_elsewhere(answers: Answers) -> Answers:
+    """The right answers to operands for which another answer is wrong."""
+    wrong_triples = set(_triples(answers, answers.violating))
+    is_right = ~answers.violating
+    is_wrong_elsewhere = [triple in wrong_triples for triple in _triples(answers, is_right)]
+    right = answers.where(is_right)
+    return right.where(np.array(is_wrong_elsewhere, bool))
+
+
 def _places(extremes: Extremes) -> Iterator[CallPlace]:
     """The places that contain every deviation, the most particular first."""
+    # X of another rank or with strides has another code path (OpenCV issue 22100: rank 3).
     if extremes.layouts and len(extremes.layouts) <= _FEW_LAYOUTS:
         numbers = sorted(extremes.layouts)
         names = ", ".join(LAYOUTS[number].id for number in numbers)
         layouts = "layouts" if len(numbers) > 1 else "layout"
         yield CallPlace(
-            f"only in {layouts} {names}", lambda answers: np.isin(answers.layouts, numbers)
+            words=f"only in {layouts} {names}",
+            holds=lambda answers: np.isin(answers.layouts, numbers),
         )
+    # A loop that ends at the last multiple of its step (IRON issue 198).
     if extremes.in_tail:
         tail = min(extremes.in_tail)
         yield CallPlace(
-            f"only in the last N mod {tail} entries of a call of N",
-            lambda answers: in_tail(tail, answers.lengths, answers.entries),
+            words=f"only in the last N mod {tail} entries of a call of N",
+            holds=lambda answers: in_tail(tail, answers.lengths, answers.entries),
         )
+    # A kernel for long calls that is not that of short ones (IRON issue 198: vectors of 32).
     if extremes.shortest > 1:
         shortest = extremes.shortest
         yield CallPlace(
-            f"only at lengths from {shortest:,} on", lambda answers: answers.lengths >= shortest
+            words=f"only at lengths from {shortest:,} on",
+            holds=lambda answers: answers.lengths >= shortest,
         )
+    # A buffer of so many entries (LLVM issue 219295).
     if extremes.first_entry > 0:
         first = extremes.first_entry
         yield CallPlace(
-            f"only from entry {first:,} on (the first is entry 0)",
-            lambda answers: answers.entries >= first,
+            words=f"only from entry {first:,} on (the first is entry 0)",
+            holds=lambda answers: answers.entries >= first,
         )
+    # A vector loop that is wrong, before a tail of single entries that is right.
     if extremes.in_blocks:
         block = max(extremes.in_blocks)
         yield CallPlace(
-            f"only in complete blocks of {block} entries, not in the rest of a call",
-            lambda answers: ~in_tail(block, answers.lengths, answers.entries),
+            words=f"only in complete blocks of {block} entries, not in the rest of a call",
+            holds=lambda answers: ~in_tail(block, answers.lengths, answers.entries),
         )
 
 
 def _triples(answers: Answers, mask: Array) -> list[bytes]:
     """The operands of each answer of a mask as a key."""
-    columns = np.stack([operand[mask] for operand in answers.operands], axis=1)
-    return [row.tobytes() for row in np.ascontiguousarray(columns)]
+    operands = [operand[mask] for operand in answers.operands]
+    rows = np.stack(operands, axis=1)
+    return [row.tobytes() for row in np.ascontiguousarray(rows)]

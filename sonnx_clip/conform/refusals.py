@@ -44,6 +44,7 @@ class CallsOfLayout:
         """Add the calls of a request with those that failed."""
         refused = np.zeros(request.count, bool)
         for row, failure in failures.items():
+            # A death is no refusal: the runtime said nothing.
             if failure.raised and failure.blamed is None:
                 refused[row] = True
                 self.words = self.words or failure.words
@@ -71,6 +72,7 @@ class RefusedCalls:
         lengths: list[Array] = []
         bounds: list[tuple[Array, ...]] = []
         for calls in layouts:
+            # A layout that is refused as a whole is about the layout, not about bounds or entries.
             is_served = not all(mask.all() for mask in calls.refused)
             if is_served:
                 self._served_layouts.append(calls)
@@ -145,9 +147,11 @@ class RefusedCalls:
         return None, None
 
     def _condition_on_bounds(self, inside: Array) -> str | None:
-        refused = [bound[inside] for bound in self._bounds]
-        served = [bound[~inside] for bound in self._bounds]
-        return exact_condition(self._of.spec, self._etype, _distinct(refused), _distinct(served))
+        of_inside = [bound[inside] for bound in self._bounds]
+        of_others = [bound[~inside] for bound in self._bounds]
+        distinct = _distinct(of_inside)
+        others = _distinct(of_others)
+        return exact_condition(self._of.spec, self._etype, distinct, others)
 
     def _condition_on_length(self) -> str | None:
         refused = self._lengths[self._refused]
@@ -181,7 +185,8 @@ class RefusedCalls:
         simplest: tuple[Request, int, int] | None = None
         for calls in self._served_layouts:
             for request, refused in calls.requests:
-                row, complexity_of_bounds = self._simplest_call(request, np.flatnonzero(refused))
+                rows = np.flatnonzero(refused)
+                row, complexity_of_bounds = self._simplest_call(request, rows)
                 length = request.length_of(row)
                 entry = 0
                 complexity_of_x = np.inf  # a call without entries is the last choice: it shows no X
@@ -223,12 +228,13 @@ _KINDS: dict[str, Kind] = {
 def _calls_with(request: Request, etype: ElementType, kind: Kind) -> Array:
     """Whether each call of a request has an entry of a kind."""
     dtype = numpy_type(etype.id)
-    if dtype.kind in "iu":
+    if dtype.kind in "iu":  # no integer is a NaN or infinite
         return np.zeros(request.count, bool)
     values_of_kind = np.asarray(kind(request.pool.view(dtype)))
     is_of_kind = values_of_kind[entry_indices(request)]
     if request.lengths is not None:
-        is_inside = np.arange(request.length) < request.lengths[:, None]
+        lengths = request.lengths[:, None]
+        is_inside = np.arange(request.length) < lengths
         is_of_kind = is_of_kind & is_inside
     return np.asarray(is_of_kind.any(axis=1))
 

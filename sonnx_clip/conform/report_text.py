@@ -88,6 +88,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line, markup=False)
     if repro is not None:
         show(f"reproducers: sh {repro}", markup=False)
+    # The summary is last: it stays in view however long the report is.
     for line in (*report_closing_lines(report), *report.scope, report_summary(report)):
         show(line, wrap=console.is_terminal, markup=False)
 
@@ -99,26 +100,30 @@ def report_summary(report: Report) -> str:
         options.insert(0, f"against {report.dialect}")
     if report.level != "quick":
         options.append(report.level)
-    judged = f"{report.runtime_version} ({', '.join(options)}): {', '.join(_type_counts(report))}"
+    counts = ", ".join(_type_counts(report))
+    judged = f"{report.runtime_version} ({', '.join(options)}): {counts}"
 
     compared = f"{report.compared:,} results compared"
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"
+    return "; ".join([judged, compared, *_remarks(report)])
 
-    remarks = []
+
+def _remarks(report: Report) -> Iterator[str]:
+    """What the last line says beside the verdicts: contexts, an interrupt, stored verdicts."""
     contexts = sum(len(of_type.contexts) for of_type in report.types)
     if contexts:
-        remarks.append(f"{failing_contexts(report)} of {counted(contexts, 'context')} wrong")
+        yield f"{failing_contexts(report)} of {counted(contexts, 'context')} wrong"
     if report.compared == 0:
-        remarks.append("nothing was compared")
+        yield "nothing was compared"
     if report.unfinished:
-        remarks.append("unfinished: it was interrupted")
+        yield "unfinished: it was interrupted"
     if report.kept:
         dates = report.kept.values()
-        when = " to ".join(sorted({min(dates), max(dates)}))
+        first_and_last = sorted({min(dates), max(dates)})
+        when = " to ".join(first_and_last)
         number = f"{len(report.kept)} of {len(report.types)}"
-        remarks.append(f"{number} verdicts stored on {when} (--again repeats them)")
-    return "; ".join([judged, compared, *remarks])
+        yield f"{number} verdicts stored on {when} (--again repeats them)"
 
 
 def _type_counts(report: Report) -> Iterator[str]:
@@ -144,6 +149,7 @@ def reproducers(report: Report) -> str:
         place = f"{etype}, {id_}, {deviation.key}"
         if form:
             place += f", model with {form}"
+        # In one line: a runtime's own words would leave the comment otherwise.
         shown = " ".join(deviation.shown.split())
         lines.append(f"\n# {place}: {shown}")
         if deviation.reproduce:
@@ -173,7 +179,8 @@ def _verdicts(report: TypeReport) -> Table:
     for label, row in reversed(VERDICT_TABLE.items()):
         if label in ids:
             head = Text(f"  {verdict_words(label):20} ", row.style)
-            table.add_row(head, Text(", ".join(ids[label])))
+            classes = Text(", ".join(ids[label]))
+            table.add_row(head, classes)
     return table
 
 
@@ -183,12 +190,9 @@ def _table(report: Report, spec: Spec) -> Table:
     columns = []
     for of_type in report.types:
         table.add_column(short_type(of_type.type), justify="center", no_wrap=True)
-        signs = {}
-        for c in of_type.classes:
-            verdict_row = VERDICT_TABLE[c.verdict]
-            signs[c.id] = Text(verdict_row.sign, verdict_row.style)
-        columns.append(signs)
+        columns.append(_signs_by_class(of_type))
     ids = [c.id for c in spec.classes]
+    # A class of another family has no sign in a column; one of no judged family has no row.
     for id_ in (*ids, *TAGS):
         if any(id_ in column for column in columns):
             row = [column.get(id_, "") for column in columns]
@@ -196,13 +200,25 @@ def _table(report: Report, spec: Spec) -> Table:
     return table
 
 
+def _signs_by_class(report: TypeReport) -> dict[str, Text]:
+    """The sign of the verdict in each class of an element type."""
+    signs = {}
+    for c in report.classes:
+        row = VERDICT_TABLE[c.verdict]
+        signs[c.id] = Text(row.sign, row.style)
+    return signs
+
+
 def _legend(report: Report) -> str:
     """The signs that a table shows, in words."""
     shown: set[Verdict] = set()
     for of_type in report.types:
         shown.update(c.verdict for c in of_type.classes)
-    rows = {verdict: row for verdict, row in VERDICT_TABLE.items() if verdict in shown}
-    return "  ".join(f"{row.sign} {verdict_words(verdict)}" for verdict, row in rows.items())
+    explained = []
+    for verdict, row in VERDICT_TABLE.items():
+        if verdict in shown:
+            explained.append(f"{row.sign} {verdict_words(verdict)}")
+    return "  ".join(explained)
 
 
 def short_type(etype: str) -> str:
@@ -254,12 +270,14 @@ def notes(report: Report) -> Iterator[Note]:
     """Notes on whole element types, layouts and forms, each once with the types that share it."""
     shared: dict[_TypeNote, Note] = {}
     for of_type in report.types:
-        for key in _type_notes(of_type, required=of_type.type in report.required):
+        is_required = of_type.type in report.required
+        for key in _type_notes(of_type, required=is_required):
             note = shared.setdefault(key, Note(*key))
             note.places[of_type.type] = []
-        if of_type.refusal is not None:
-            key = _note_on_refusal(of_type, of_type.refusal)
-            note = shared.setdefault(key, Note(*key, first=of_type.refusal.example))
+        refusal = of_type.refusal
+        if refusal is not None:
+            key = _note_on_refusal(of_type, refusal)
+            note = shared.setdefault(key, Note(*key, first=refusal.example))
             note.places[of_type.type] = []
     yield from shared.values()
     yield from dependences(report)
@@ -297,12 +315,14 @@ def _refused_forms(report: TypeReport) -> Iterator[_TypeNote]:
             key = re.sub("[0-9]+", "", form.words or "")
             refused.setdefault(key, []).append(form)
     for alike in refused.values():
-        named = described([report.form for report in alike], every)
+        forms_alike_in_words = [form.form for form in alike]
+        named = described(forms_alike_in_words, every)
         words = _shortened(alike[0].words or "")
         yield _TypeNote("refused", f"models with {named}: {words}", failing=False)
+    # Where all forms are served, the calls that were refused are models with bounds as inputs.
     if report.serves_forms_only and not refused:
-        of_classes = (c.words for c in report.classes if c.words)
-        words = next(of_classes, report.words or "")
+        words_of_classes = (c.words for c in report.classes if c.words)
+        words = next(words_of_classes, report.words or "")
         yield _TypeNote("refused", f"models with bounds as inputs: {words}", failing=False)
 
 
@@ -339,6 +359,7 @@ def _dependence(id_: str, entries: Sequence[FormVerdict]) -> Note:
     worst = worst_verdict(verdicts)
     first = next(entry.report for entry in entries if entry.verdict == worst)
     ((usual, _),) = Counter(verdicts).most_common(1)
+    # The usual verdict has the most forms, which would be the longest to describe: it comes last, as "else".
     every = [entry.report.form for entry in entries]
     unusual: dict[Verdict, list[ModelForm]] = {}
     for report, verdict in entries:
@@ -349,7 +370,7 @@ def _dependence(id_: str, entries: Sequence[FormVerdict]) -> Note:
         parts.append(f"{verdict} with {described(forms, every)}")
     return Note(
         head="depends on the form",
-        text=f"{', '.join(parts)}, else {usual}",  # the most frequent verdict comes last
+        text=f"{', '.join(parts)}, else {usual}",
         failing=not FAILING.isdisjoint(verdicts),
         first=first.deviations.get(id_),
         form=str(first.form),
@@ -361,16 +382,20 @@ def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
         style = "bold red" if note.failing else "dim"
         text = str(note).removeprefix(note.head)
         yield f"[{style}]{note.head}[/]{escape(text)}"
-        first = note.first
-        if first is None:
-            continue
-        etype = next(iter(note.places))
-        call = f"model with {note.form}" if note.form else first.layout
-        yield f"    {etype}, {call}: {escape(first.shown)}"
-        if first.reason and first.reason not in note.text:
-            yield f"    {escape(first.reason)}"
-        if first.reproduce and pasted:
-            yield f"    {escape(command_line(first.reproduce))}"
+        if note.first is not None:
+            yield from _example(note, note.first, pasted=pasted)
+
+
+def _example(note: Note, first: Deviation, *, pasted: bool) -> Iterator[str]:
+    """The lines on the deviation that shows a note; if `pasted`, with its reproducer."""
+    etype = next(iter(note.places))
+    call = f"model with {note.form}" if note.form else first.layout
+    yield f"    {etype}, {call}: {escape(first.shown)}"
+    if first.reason and first.reason not in note.text:
+        yield f"    {escape(first.reason)}"
+    if first.reproduce and pasted:
+        command = command_line(first.reproduce)
+        yield f"    {escape(command)}"
 
 
 def values_by_key(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
@@ -411,21 +436,23 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     every = list(_every_deviation(report))
     every.sort(key=lambda entry: DEVIATION_KINDS.index(entry.deviation.kind))
     blocks: dict[_Block, list[_Deviating]] = {}
-    left = 0
+    unprinted = 0  # reproducers
     for entry in every:
         block = _Block(entry.deviation.kind, _cause(entry, spec), entry.in_forms)
         blocks.setdefault(block, []).append(entry)
         if entry.deviation.reproduce:
-            left += 1
+            unprinted += 1
     for block, entries in blocks.items():
         example = min(entries, key=_complexity)
         yield from _block(block.cause, entries, example, spec)
         first = example.deviation
+        # What a latitude accepts is no defect to look into at once: --repro has its line.
         if pasted and first.reproduce and first.kind != "acceptable":
-            left -= 1
-            yield f"    {escape(command_line(first.reproduce))}"
-    if pasted and left:
-        yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
+            unprinted -= 1
+            command = command_line(first.reproduce)
+            yield f"    {escape(command)}"
+    if pasted and unprinted:
+        yield f"[dim]{counted(unprinted, 'more reproducer')}: --repro FILE writes them[/]"
 
 
 def _every_deviation(report: Report) -> Iterator[_Deviating]:
@@ -461,11 +488,13 @@ def _cause(entry: _Deviating, spec: Spec) -> str:
     if deviation.explanation is not None and not deviation.allowed_by:
         return deviation.explanation
     values = deviation.environment(spec.signature)
+    # The words on a crash name its layout: they would make a block of each.
     if values is None and deviation.words and deviation.kind != "crashed":
         return deviation.words
     case = entry.klass.case
     if case is None or values is None:
         return entry.klass.id
+
     etype = spec.element_type(entry.type.type)
     texts = {name: decode(values[name], etype) for name in spec.signature.ids}
     nans = [name for name, text in texts.items() if text == "nan"]
@@ -489,17 +518,8 @@ def _block(
     classes = list(dict.fromkeys(entry.klass.id for entry in entries))
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{first.kind}[/], {escape(cause)}: {numbers}{within}"
-    of_spec = {c.id: c for c in spec.classes}
-    known = of_spec.get(example.klass.id)
-    if first.latitude is not None:
-        # The latitude of a dialect is its text, which has no reason here.
-        for latitude in spec.latitude:
-            if latitude.id == first.latitude:
-                yield f"    {escape(latitude.reason)}"
-    elif known is not None:
-        name = f"{known.id}: " if len(classes) > 1 else ""
-        title, matters = escape(known.title), escape(known.matters)
-        yield f"    {name}{title}: {matters}"
+    yield from _meaning(example, spec, is_named=len(classes) > 1)
+
     reason = first.reason
     if not reason and first.kind == "violates":
         reason = "no known cause"
@@ -509,14 +529,33 @@ def _block(
     yield f"    {example.type.type}, {call}: {shown}"
 
 
+def _meaning(example: _Deviating, spec: Spec, *, is_named: bool) -> Iterator[str]:
+    """Why a latitude is granted, or why the class of an example matters; C1 and C3 have no such line."""
+    first = example.deviation
+    if first.latitude is not None:
+        # The latitude of a dialect is its text, which has no reason here.
+        for latitude in spec.latitude:
+            if latitude.id == first.latitude:
+                yield f"    {escape(latitude.reason)}"
+        return
+    for known in spec.classes:
+        if known.id == example.klass.id:
+            name = f"{known.id}: " if is_named else ""
+            title = escape(known.title)
+            matters = escape(known.matters)
+            yield f"    {name}{title}: {matters}"
+
+
 def _results_that_deviate(entries: Sequence[_Deviating]) -> str:
     """How many results, or calls for C1 and C3, deviate, by element type."""
     of_results = [entry for entry in entries if entry.klass.id not in TAGS]
     unit = "results" if of_results else "calls"
     deviating = Counter[str]()
     compared = Counter[str]()
+    # Results and calls cannot be added: C1 and C3 count only where nothing else deviates.
     for entry in of_results or entries:
-        etype, klass = entry.type.type, entry.klass
+        etype = entry.type.type
+        klass = entry.klass
         numbers = {
             "violates": klass.violating,
             "raises": klass.raised,
@@ -567,11 +606,13 @@ def form_lines(report: Report) -> Iterator[str]:
         by_class = forms_of(of_type).values()
         if any(_has_several_verdicts(entries) for entries in by_class):
             differing.append(of_type.type)
+        # `forms_of` leaves out forms of rank 0 that are better than all others.
         if any(len(entries) < served for entries in by_class):
             better.append(of_type.type)
     ends = sorted({min(numbers), max(numbers)})
     number = " to ".join(str(end) for end in ends)
     agree = f"the verdicts differ in {', '.join(differing)}" if differing else "all agree"
+    # In a dialect, forms that lack a bound are left out, too.
     if better and not report.dialect:
         agree += f" (rank 0 passes more in {', '.join(better)}: it has one entry)"
     types = counted(len(judged), "type")
@@ -597,7 +638,8 @@ def _only_forms(report: Report) -> str:
     every = [form.form for form in first.forms or ()]
     types = ""
     if len(constant) < len(report.types):
-        types = ", ".join(of_type.type for of_type in constant) + " "
+        names = ", ".join(of_type.type for of_type in constant)
+        types = f"{names} "
     return f" ({types}only {described(served, every)})"
 
 
@@ -608,23 +650,32 @@ def behaviour(report: Report) -> Iterator[str]:
         if of_type.readings is not None:
             matches[of_type.type] = of_type.readings
     for group, types in reading_groups(matches).items():
-        readings, explained_by, nearest, left_in = group
         in_group = [matches[etype] for etype in types]
         subject = f"{report.runtime_version}, {', '.join(types)}"
-        number = f"{sum(match.answers for match in in_group):,}"
-        left = f"{sum(match.left for match in in_group):,}"
-        if readings:
-            allowed = _allowed(readings, in_group, number)
-            yield f"{subject}: {allowed}{_other_failure(report, readings, types)}"
-            continue
-        distance = f"does not allow {left} that deviate, in {', '.join(left_in)}"
-        if not left_in:
-            distance = "allows all that deviate, but not all others"
-        explained = f"; but all {number} follow from {explained_by}" if explained_by else ""
-        yield (
-            f"{subject}: no reading allows all {number} answers kept; the"
-            f" nearest, {nearest}, {distance}{explained}"
-        )
+        kept = sum(match.answers for match in in_group)
+        number = f"{kept:,}"
+        if group.readings:
+            allowed = _allowed(group.readings, in_group, number)
+            failure = _other_failure(report, group.readings, types)
+            yield f"{subject}: {allowed}{failure}"
+        else:
+            left = sum(match.left for match in in_group)
+            yield f"{subject}: {_nearest_reading(group, number, left)}"
+
+
+def _nearest_reading(group: ReadingGroup, number: str, left: int) -> str:
+    """How far the nearest reading is from the answers, where none allows all of them."""
+    distance = f"does not allow {left:,} that deviate, in {', '.join(group.left_in)}"
+    # A reading may allow what deviates, and forbid right answers.
+    if not group.left_in:
+        distance = "allows all that deviate, but not all others"
+    explained = ""
+    if group.explained_by:
+        explained = f"; but all {number} follow from {group.explained_by}"
+    return (
+        f"no reading allows all {number} answers kept; the nearest, {group.nearest},"
+        f" {distance}{explained}"
+    )
 
 
 class ReadingGroup(NamedTuple):
@@ -652,8 +703,12 @@ def reading_groups(matches: Mapping[str, ReadingMatch]) -> dict[ReadingGroup, li
     shared = _shared_readings(list(matches.values()))
     groups: dict[ReadingGroup, list[str]] = {}
     for etype, match in matches.items():
-        readings = shared or match.exactly or match.allowed_by
-        group = ReadingGroup(readings, match.explained_by, match.nearest, match.left_in)
+        group = ReadingGroup(
+            readings=shared or match.exactly or match.allowed_by,
+            explained_by=match.explained_by,
+            nearest=match.nearest,
+            left_in=match.left_in,
+        )
         groups.setdefault(group, []).append(etype)
     return groups
 
@@ -692,6 +747,7 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
     """
     if "cases" not in readings:
         return ""
+    # A wrong value in a form of a model is a failure in a compared value, too.
     for etype, _, _, deviation in report.deviations:
         if etype in types and deviation.kind == "violates" and deviation.got is not None:
             return ""
@@ -700,7 +756,12 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
             continue
         for c in of_type.classes:
             if c.verdict in FAILING:
-                of_forms = (form.words for form in failing_forms(of_type, c.id) if form.words)
-                words = c.words or next(of_forms, None) or of_type.words or c.verdict
+                words = _words_on_failure(of_type, c)
                 return f"; the failure is not in a compared value: {words}"
     return ""
+
+
+def _words_on_failure(report: TypeReport, klass: ClassReport) -> str:
+    """The runtime's words on a class that fails: of its own calls, of a form, or of the type."""
+    of_forms = [form.words for form in failing_forms(report, klass.id) if form.words]
+    return klass.words or next(iter(of_forms), None) or report.words or klass.verdict

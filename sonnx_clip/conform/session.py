@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Value: TypeAlias = tuple[int, ...]  # the bits of an entry of each tensor
 
 _UNANSWERED = 3  # deaths before any answer after which a runtime is given up
-_HANGS = 6  # and hangs or bad frames, in all
+_HANGS = 6  # and hangs or bad frames, in all: each of them takes as long as the limit of a call
 _LAYOUTS = 3  # a class that is deadly in this many layouts is called in no other
 _SEARCHES = 3  # for the one entry of a call that kills; each takes about ten deaths
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
@@ -70,6 +70,7 @@ def open_worker(options: CheckOptions, type_id: str) -> tuple[Worker, Stop | Non
     try:
         return start(models_only=bool(options.of.dialect)), None
     except UnsupportedError as error:
+        # It may serve the type where bounds are constants: its forms are judged without other calls.
         if not error.opens_models:
             raise
         return start(models_only=True), ("unsupported", str(error))
@@ -124,7 +125,8 @@ class Session:
 
             known_as_deadly = self._deadly.copy(), self._deadly_values.copy()
             deadly_call = cut(request, table, np.array([call]))
-            yield from self._explain_death(*deadly_call, replace(answer.died, call=call))
+            died = replace(answer.died, call=call)
+            yield from self._explain_death(*deadly_call, died)
             if self._is_hopeless():
                 times = f"{self._deaths} crashes"
                 if self._hangs:
@@ -138,17 +140,13 @@ class Session:
 
     def _answer(self, request: Request) -> Answer:
         """The answer to a request up to a crash, valid until the next one; restarts a dead runtime."""
+        guards = request.guards - self._unguarded
         try:
-            answer = self.worker.ask(replace(request, guards=request.guards - self._unguarded))
+            answer = self.worker.ask(replace(request, guards=guards))
             self.remarks |= dict.fromkeys(answer.remarks)
             self._has_answered = self._has_answered or answer.died is None or answer.died.call > 0
             if answer.died is not None:
-                self._deaths += 1
-                self._hangs += answer.died.hung
-                self._bad_frames += answer.died.words.startswith(BAD_FRAME)
-                if answer.died.words.startswith("killed by SIGKILL"):
-                    words = "killed by SIGKILL, as by the system when memory runs out"
-                    raise StoppedError("environment", words)
+                self._count_death(answer.died)
                 self.worker.start()
         except RuntimeDiedError as error:
             raise StoppedError("crashed", str(error)) from None
@@ -157,32 +155,47 @@ class Session:
                 raise StoppedError("environment", failure.words)
         return answer
 
+    def _count_death(self, died: Died) -> None:
+        """Count a death; StoppedError if the system killed the process, as when memory runs out."""
+        self._deaths += 1
+        self._hangs += died.hung
+        self._bad_frames += died.words.startswith(BAD_FRAME)
+        # What the supervisor kills itself, since it hangs or prints too much, has other words.
+        if died.words.startswith("killed by SIGKILL"):
+            words = "killed by SIGKILL, as by the system when memory runs out"
+            raise StoppedError("environment", words)
+
     def _is_hopeless(self) -> bool:
         """Whether it died so often that it is given up."""
         if self._deaths >= self._limits.deaths:
             return True
         if self._hangs >= _HANGS or self._bad_frames >= _HANGS:
             return True
+        # A runtime that never answered would die in every call up to the limit of deaths.
         return not self._has_answered and self._deaths >= _UNANSWERED
 
     # --- The cause of a death: a guard, some classes, or earlier calls
 
     def _explain_death(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
         """Repeat the one call that killed the runtime, to find out why."""
+        # First the guards: without them a call that reads past its operands returns, and is judged.
         if any(name in died.words for name in _AT_A_GUARD):
             unguarded = self._answer(replace(request, guards=frozenset()))
             if unguarded.died is None:
                 answer = replace(unguarded, bits=unguarded.bits.copy())
                 yield from self._explain_guard(request, table, died, answer)
                 return
+
         self._empty[request.layout] += not request.length
         # The value first that has killed before: it would be found again in every class that it is in.
-        deaths = list(self._known_value(request, table)) or list(
-            self._deadly_classes(request, table)
-        )
+        deaths = list(self._known_value(request, table))
+        if not deaths:
+            deaths = list(self._deadly_classes(request, table))
         if deaths:
             yield from deaths
             return
+
+        # No class kills by its first entry: either the call kills only after others, or another entry does.
         entries = np.unique(entry_indices(request, 0))
         if not self._is_hopeless():
             again = self._answer(request)
@@ -196,12 +209,16 @@ class Session:
         if len(entries) == 1 and request.length > 1:
             entry = int(entries[0])
             self._add_deadly_value(request, table, entry)
-            yield _death(_filled(request, entry), table, died, (int(table.classes[0, entry]),))
+            klass = int(table.classes[0, entry])
+            yield _death(_filled(request, entry), table, died, (klass,))
             return
+
+        # Which entry it is stays unknown, so all classes of the call are left out from now on.
         classes = tuple(np.unique(table.classes[0, entries]).tolist())
         self._deadly |= {(request.layout, index) for index in classes}
         if len(entries) > 1:
-            died = replace(died, words=f"{died.words}, by which of the entries is not known,")
+            words = f"{died.words}, by which of the entries is not known,"
+            died = replace(died, words=words)
         yield _death(request, table, died, classes)
 
     def _known_value(self, request: Request, table: Table) -> Iterator[Piece]:
@@ -213,7 +230,8 @@ class Session:
             died = self._answer(filled).died
             if died is not None:
                 self._add_deadly_value(request, table, entry)
-                yield _death(filled, table, died, (int(table.classes[0, entry]),))
+                klass = int(table.classes[0, entry])
+                yield _death(filled, table, died, (klass,))
                 return
 
     def _deadly_entries(self, request: Request, entries: Array) -> Array:
@@ -226,7 +244,8 @@ class Session:
             for half in (entries[:middle], entries[middle:]):
                 if self._is_hopeless():
                     return entries
-                if self._answer(_filled(request, *half.tolist())).died is not None:
+                of_half = _filled(request, *half.tolist())
+                if self._answer(of_half).died is not None:
                     entries = half
                     break
             else:
@@ -244,8 +263,11 @@ class Session:
     ) -> Iterator[Piece]:
         """Find the guard that a call touches, given its answer without guards."""
         for guard, words in _FAULTS.items():
+            if guard in self._unguarded:
+                continue
             alone = replace(request, guards=frozenset({guard}))
-            if guard not in self._unguarded and self._answer(alone).died is not None:
+            if self._answer(alone).died is not None:
+                # From now on without this guard: the runtime would die in every call, and no result be seen.
                 self._unguarded |= {guard}
                 if not answer.failures:
                     answer.failures[0] = Failure((), words, memory=True)
@@ -273,20 +295,16 @@ class Session:
         if self._empty[request.layout] >= _LAYOUTS:
             return cut(request, table, np.arange(0))
         if not request.length:  # only its bounds can kill
-            deadly = {index for _, index in self._deadly}
-            safe = ~np.isin(table.classes, [*deadly]).all(axis=1)
+            deadly = [index for _, index in self._deadly]
+            safe = ~np.isin(table.classes, deadly).all(axis=1)
             return cut(request, table, np.flatnonzero(safe))
 
-        is_deadly = np.isin(table.classes, self._deadly_in(request.layout))
-        for value, classes in self._deadly_values.items():
-            has_value = np.logical_and.reduce(
-                [pool == bits for pool, bits in zip(request.pools, value, strict=True)]
-            )
-            is_deadly |= has_value & np.isin(table.classes, [*classes])
+        is_deadly = self._is_deadly(request, table)
         indices = entry_indices(request).copy()
         bad = np.take_along_axis(is_deadly, indices, axis=1)
         if not bad.any():
             return request, table
+        # The call keeps its length and its layout: another value of the pool takes the place of a deadly one.
         kept = np.ones(request.count, bool)
         for row in np.flatnonzero(bad.any(axis=1)).tolist():
             others = np.flatnonzero(~is_deadly[row])
@@ -294,7 +312,19 @@ class Session:
                 indices[row, bad[row]] = others[0]
             else:
                 kept[row] = False
-        return cut(replace(request, indices=indices), table, np.flatnonzero(kept))
+        safe_request = replace(request, indices=indices)
+        return cut(safe_request, table, np.flatnonzero(kept))
+
+    def _is_deadly(self, request: Request, table: Table) -> Array:
+        """Whether each value of the pool is deadly under each choice of the scalars, shape (p, k)."""
+        deadly_classes = self._deadly_in(request.layout)
+        is_deadly = np.isin(table.classes, deadly_classes)
+        for value, classes in self._deadly_values.items():
+            has_value = np.ones(len(request.pool), bool)
+            for pool, bits in zip(request.pools, value, strict=True):
+                has_value &= pool == bits
+            is_deadly |= has_value & np.isin(table.classes, list(classes))
+        return is_deadly
 
     def _deadly_in(self, layout: str) -> list[int]:
         """The classes that are deadly in a layout: those that were so in it, or in several others."""
@@ -306,12 +336,15 @@ class Session:
 
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
     """The classes of the entries of a single call."""
-    return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
+    indices = entry_indices(request, 0)
+    classes = np.unique(table.classes[0, indices])
+    return tuple(classes.tolist())
 
 
 def _filled(request: Request, *entries: int) -> Request:
     """A single call that has some entries of its pool and no others, again and again up to its length."""
-    return replace(request, indices=np.resize(entries, (1, request.length)))
+    indices = np.resize(entries, (1, request.length))
+    return replace(request, indices=indices)
 
 
 def _value(request: Request, entry: int) -> Value:

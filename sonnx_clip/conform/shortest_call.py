@@ -48,7 +48,8 @@ def shortest(
     """
     try:
         runtime, _ = open_worker(options, type_id)
-        runtime.close()  # it renders its calls
+        # Its process is not needed: the runtime is opened to learn how a call of it is written.
+        runtime.close()
     except (RuntimeDiedError, UnsupportedError, UserError) as error:
         return [f"not run: {error}"] * len(every)
     etype = options.of.spec.element_type(type_id)
@@ -95,6 +96,7 @@ class _Search:
         """The calls that may show a deviation, the shortest first, the recorded one last."""
         calls = [self._with_line(call) for call in _of_repeated_entry(deviation)]
         calls.append(self._with_line(deviation))
+        # A runtime with a state may deviate only in a later one of many equal calls.
         if deviation.got is not None and not deviation.following:
             later = deviation.model_copy(update={"words": _EARLIER_CALLS})
             calls.append(self._with_line(later, _TIMES))
@@ -111,6 +113,8 @@ class _Search:
             windows = self._windows(deviation, call.length)
             with_lines = [self._with_line(window) for window in windows]
             longer.append(_LongerCall(place, call, _distinct(with_lines)))
+
+        # Both kinds of lines in one new process: the imports of a runtime may take seconds.
         checks = [self._alone_is_right(entry.call) for entry in longer]
         searches = [self._lines(entry.windows) for entry in longer]
         lines = [*checks, *searches]
@@ -118,6 +122,7 @@ class _Search:
         outcomes = first_shown(lines, self._options.limits, self._stopped, retry=False)
         of_checks = outcomes[: len(longer)]
         of_searches = outcomes[len(longer) :]
+
         shortened = list(shown)
         for entry, check, search in zip(longer, of_checks, of_searches, strict=True):
             number, _ = search
@@ -133,6 +138,7 @@ class _Search:
         # Each line of a runtime of few calls starts a program.
         if self._runtime.few:
             return
+        # A window is a plain call: in another layout, that would be another code path.
         if not BY_ID[deviation.layout].plain or not _has_several_entries(deviation):
             return
         for length in (*_ALL_STARTS, *_SOME_STARTS):
@@ -172,6 +178,7 @@ class _Search:
 
 def _distinct(calls: Iterable[Deviation]) -> list[Deviation]:
     """The calls without those whose line another one has."""
+    # Of calls with one line the last stays, at the place of the first: the recorded call has its layout.
     by_line = {call.reproduce: call for call in calls}
     return list(by_line.values())
 
@@ -209,6 +216,7 @@ def _starts(entry: int, length: int) -> Sequence[int]:
     """Where windows of a length begin: the entry is at each place, or at the ends, inside, or aligned."""
     first = entry - length + 1
     last = entry
+    # The first lane may decide for its group, so a short window has the entry at each of its places.
     if length in _ALL_STARTS:
         return range(first, last + 1)
     middle = (first + last) // 2
@@ -237,6 +245,7 @@ def _window(deviation: Deviation, start: int, length: int) -> Deviation:
 
 def _may_be_shortened(call: Deviation) -> bool:
     """Whether a call that shows a deviation has more than the entry, and may be shortened."""
+    # Every line of a call that hangs takes as long as the limit.
     hangs = call.got is None and call.kind == "crashed"
     is_first_call = not call.following and call.words != _EARLIER_CALLS
     return call.length > 1 and is_first_call and not hangs

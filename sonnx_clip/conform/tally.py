@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.model_forms import ModelForm
 
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
-_ENOUGH = 64  # rejected calls after which only a sample of a layout is called
+# Rejected calls after which only a sample of a layout is called. `_SAMPLED` of `form_plan` is as many: a
+# form is given up after the sample of its bounds.
+_ENOUGH = 64
 
 
 class Tally:
@@ -54,11 +56,16 @@ class Tally:
         self._of = operator
         self._ids = operator.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, operator)
-        self._counts = {key: Count() for key in (*self._ids, *TAGS)}
+        self._sample = AnswerSample(etype, self._accepts)
+
+        # What is counted, by class or tag, by layout, and by purpose.
+        keys = (*self._ids, *TAGS)
+        self._counts = {key: Count() for key in keys}
         self._raised: dict[str, Raised] = {}
         self._tried: dict[str, Extent] = {}
+
+        # What explains deviations, crashes and refusals afterwards.
         self._memory_faults: set[tuple[int, str]] = set()  # class and words
-        self._sample = AnswerSample(etype, self._accepts)
         self._extremes: dict[int, Extremes] = {}  # by class
         self._calls: dict[str, CallsOfLayout] = {}
         self._form: ModelForm | None = None  # of the last request
@@ -94,6 +101,7 @@ class Tally:
         of_layout = self._raised.get(_layout(request))
         if of_layout is not None and of_layout.all and of_layout.calls >= _ENOUGH:
             return True
+        # Where all layouts so far are refused, the next one is not called at length, either.
         layouts = self._raised.values()
         calls = sum(layout.calls for layout in layouts)
         return calls >= _ENOUGH and all(layout.all for layout in layouts)
@@ -117,7 +125,8 @@ class Tally:
         results = compared_results(request, expected, answer.bits, failures)
 
         layout = _layout(request)
-        self._calls.setdefault(layout, CallsOfLayout()).add(request, answer.failures)
+        of_layout = self._calls.setdefault(layout, CallsOfLayout())
+        of_layout.add(request, answer.failures)
         returned = np.ones(request.count, bool)
         deaths = 0
         for row, failure in failures.items():
@@ -126,7 +135,9 @@ class Tally:
             if failure.blamed is not None:
                 deaths += 1
 
-        self._raised.setdefault(layout, Raised()).calls += request.count - deaths
+        # A call that killed the runtime was not rejected: a layout in which it dies is not refused.
+        raised = self._raised.setdefault(layout, Raised())
+        raised.calls += request.count - deaths
         self._count_compared(results, returned)
         self._compare(results)
 
@@ -134,15 +145,18 @@ class Tally:
         """Count the calls that returned a result, and its entries by class."""
         request = results.request
         number = int(returned.sum())
-        self._tried.setdefault(request.purpose, Extent()).judged += number
+        extent = self._tried.setdefault(request.purpose, Extent())
+        extent.judged += number
         for tag in TAGS:
             self._counts[tag].compared += number
 
         is_inside = None
         if request.lengths is not None:
-            is_inside = np.arange(request.length) < request.lengths[returned, None]
+            lengths = request.lengths[returned, None]
+            is_inside = np.arange(request.length) < lengths
         rows = slice(None) if returned.all() else returned  # a slice copies nothing
         of_class = results.expected.rows(rows).counts(is_inside)
+        # The counts end with the last class that occurs.
         for id_, compared in zip(self._ids, of_class, strict=False):
             self._counts[id_].compared += compared
 
@@ -165,12 +179,14 @@ class Tally:
             length = request.length_of(row)
             classes = touched[row] if failure.memory else expected.classes[row, :length]
             if failure.memory:
-                faults = {(index, failure.words) for index in np.unique(classes).tolist()}
+                distinct = np.unique(classes).tolist()
+                faults = {(index, failure.words) for index in distinct}
                 if faults and faults <= self._memory_faults:
                     continue
                 self._memory_faults |= faults
                 if not length:
-                    self._counts[self._ids[classes[0]]].compared += 1
+                    class_id = self._ids[classes[0]]
+                    self._counts[class_id].compared += 1
             counted[row] = failure
             self._fail(request, row, failure, expected.results[row], classes)
         return counted
@@ -180,6 +196,7 @@ class Tally:
     ) -> None:
         """Count a call without a usable result, for each class of its entries and for C1 and C3."""
         layout = self._raised.setdefault(_layout(request), Raised())
+        # Exceptions are counted by layout: whether they are refusals is known only at the end.
         if failure.raised and failure.blamed is None:
             layout.raised += 1
             layout.refusal = layout.refusal and failure.refusal
@@ -210,16 +227,21 @@ class Tally:
         if failure.blamed:
             return {self._ids[index]: 1 for index in failure.blamed}
         numbers = np.bincount(classes)
-        entries = {self._ids[index]: int(numbers[index]) for index in np.flatnonzero(numbers)}
+        entries = {}
+        for index in np.flatnonzero(numbers):
+            entries[self._ids[index]] = int(numbers[index])
         # A call without entries has no class: it counts for the constraints on its result.
-        tags = failure.tags or (() if entries else TAGS)
+        tags = failure.tags
+        if not tags and not entries:
+            tags = TAGS
         return entries | dict.fromkeys(tags, 1)
 
     def _first_of(self, key: str, classes: Array) -> int:
         """The first entry of a class in a call; the first of all, if the key is C1 or C3."""
         if key not in self._ids or not len(classes):
             return 0
-        return int((classes == self._ids.index(key)).argmax())
+        is_of_class = classes == self._ids.index(key)
+        return int(is_of_class.argmax())
 
     def _recorded(
         self, request: Request, row: int, column: int, expected: int, **details: Any
@@ -238,8 +260,10 @@ class Tally:
             if deviations.is_whole_call:
                 latitude = latitude[deviations.in_call]
             self._count(results, deviations.places, latitude)
-            self._note_places(results, deviations.places[latitude < 0])
+            violations = deviations.places[latitude < 0]
+            self._note_places(results, violations)
             places.append(deviations.places)
+        # The sample is matched with readings and causes: without readings there are none.
         if self._of.spec.readings and results.got.size:
             self._sample.add(results, places)
 
@@ -252,7 +276,8 @@ class Tally:
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
             index, place = divmod(key, len(names))
-            count = self._counts[self._ids[index]]
+            class_id = self._ids[index]
+            count = self._counts[class_id]
             name = names[place]
             number = int(numbers[key])
             kind: DeviationKind
@@ -262,10 +287,12 @@ class Tally:
             else:
                 kind = "acceptable"
                 count.latitude[name] = count.latitude.get(name, 0) + number
+            # A report shows one deviation of a kind: the record of each would take most of the time.
             if _has(count, name or kind):
                 continue
 
-            first = int(flat[(keys == key).argmax()])
+            first_of_key = (keys == key).argmax()
+            first = int(flat[first_of_key])
             row, column = divmod(first, results.request.length)
             deviation = self._recorded(
                 results.request,
@@ -282,13 +309,15 @@ class Tally:
         """Note the places of the deviations that no latitude accepts, by class."""
         if not len(flat):
             return
+        # Of every deviation, not of the sample: a place is named only if all deviations are there.
         rows, entries = np.divmod(flat, results.request.length)
         lengths = results.lengths(rows)
         classes = results.expected.classes.ravel()[flat]
+        layout = results.request.layout
         for index in np.unique(classes).tolist():
             of_class = classes == index
             extremes = self._extremes.setdefault(index, Extremes())
-            extremes.add(results.request.layout, lengths[of_class], entries[of_class])
+            extremes.add(layout, lengths[of_class], entries[of_class])
 
     # --- Causes
 
@@ -301,7 +330,8 @@ class Tally:
 
     def _explain(self, kind: DeviationKind, by_class: Mapping[int, Cause]) -> None:
         for index, cause in by_class.items():
-            count = self._counts[self._ids[index]]
+            class_id = self._ids[index]
+            count = self._counts[class_id]
             explained = []
             for deviation in count.deviations:
                 is_of_kind = deviation.kind == kind

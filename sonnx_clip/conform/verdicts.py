@@ -44,6 +44,7 @@ def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Uni
     first = results.get(units[0].part)
     has_ended = False
     for unit in units:
+        # A report on a type that ended early does not depend on which later units had been judged by then.
         if has_ended and unit.context is None:
             continue
         if first is not None and not follows(first, unit):
@@ -94,10 +95,10 @@ def merged(
     nothing_counted = Counts(of={key: Count() for key in keys})
     counts = sum(tallies, start=nothing_counted)
 
+    # Before the forms change the verdicts: whether the calls outside of forms were served.
     classes = class_reports(counts, operator, stopped)
     served = any(c.compared for c in classes)
-    with_forms = (result.forms for result in used if result.forms is not None)
-    forms = next(with_forms, None)
+    forms = _forms_of_results(used)
     if forms is not None:
         classes = _with_forms(classes, forms)
     if unfinished:
@@ -106,15 +107,12 @@ def merged(
     verdict = worst_verdict(c.verdict for c in classes)
     words = stopped[1] if stopped else crash_words(classes)
     if not words and verdict in ("unsupported", "crashed", "environment"):
+        # Each class has the words of a refusal; those on a crash or on the machine may be in a form alone.
         sources = classes if verdict == "unsupported" else forms or ()
-        with_verdict = (source.words for source in sources if source.verdict == verdict)
-        words = next(with_verdict, None)
+        words = _words_on(verdict, sources)
 
-    refused: dict[str, str] = {}
-    if served and not operator.dialect:
-        for layout, raised in counts.raised.items():
-            if raised.all:
-                refused[layout] = raised.words
+    # The forms of a dialect are its layouts, and have reports of their own.
+    refused = _refused_layouts(counts) if served and not operator.dialect else {}
     remarks: list[str] = []
     for result in used:
         remarks += result.remarks
@@ -139,6 +137,31 @@ def merged(
         refusal=next(refusals, None),
         contexts=tuple(result.context for result in used if result.context is not None),
     )
+
+
+def _forms_of_results(used: Sequence[UnitResult]) -> tuple[FormReport, ...] | None:
+    """The reports on forms of a model, which the first unit has; None if no model was opened."""
+    for result in used:
+        if result.forms is not None:
+            return result.forms
+    return None
+
+
+def _words_on(verdict: Verdict, sources: Iterable[ClassReport | FormReport]) -> str | None:
+    """The words of the first class or form with a verdict."""
+    for source in sources:
+        if source.verdict == verdict:
+            return source.words
+    return None
+
+
+def _refused_layouts(counts: Counts) -> dict[str, str]:
+    """The layouts that are refused as a whole, each with the words of the runtime."""
+    refused = {}
+    for layout, raised in counts.raised.items():
+        if raised.all:
+            refused[layout] = raised.words
+    return refused
 
 
 def _unfinished(wanted: Sequence[Unit], used: Sequence[UnitResult]) -> str | None:
@@ -170,6 +193,7 @@ def _end(used: Sequence[UnitResult]) -> Stop | None:
         return None
     verdict, words = last.stopped
     was_opened_before = len(results) > 1
+    # What an earlier process served is a defect when it no longer is, whatever words it has now.
     if verdict != "environment" and was_opened_before and last.tally is None:
         return "crashed", f"opened before, and then not again: {words}"
     return last.stopped
@@ -200,6 +224,7 @@ def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> l
     by_key: dict[str, Count] = {}
     for key, count in counts.of.items():
         by_key[key] = Count() + count  # a copy, which is changed
+    # A call that raised is a failure where its layout is served, and a refusal where it never is.
     for layout, raised in counts.raised.items():
         if raised.all:
             refused[layout] = raised
@@ -216,7 +241,9 @@ def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> l
     for id_, count in by_key.items():
         verdict = _verdict(count, stopped=end, served=served)
         fields = dict(count)
-        fields["deviations"] = () if verdict == "unsupported" else in_order(count.deviations)
+        # What raises in an unsupported type is no deviation: nothing of the type is promised.
+        is_unsupported = verdict == "unsupported"
+        fields["deviations"] = () if is_unsupported else in_order(count.deviations)
         report = ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, **fields)
         classes.append(report)
     if end and not any(report.verdict in FAILING for report in classes):
@@ -234,6 +261,7 @@ def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
             ``crashed`` that of classes with nothing compared.
         served: whether anything was compared in the element type: if not, a refusal is ``unsupported``.
     """
+    # The order decides: what the machine lacks says nothing of the runtime, and a crash hides other calls.
     if stopped == "environment":
         return stopped
     if count.died:
@@ -266,11 +294,10 @@ def _count_as_refused(by_key: Mapping[str, Count], counts: Counts) -> None:
 
 def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) -> None:
     """Count what forms refuse as a whole: for C1 and C3, and for classes that no other form reached."""
-    classes = dict(counts)
-    for tag in TAGS:
-        del classes[tag]
+    classes = {key: count for key, count in counts.items() if key not in TAGS}
     for form, raised in refused.items():
         for tag in TAGS:
+            # A runtime may reject an optional layout without a worse verdict.
             if form not in _OPTIONAL or counts[tag].compared == 0:
                 _refuse(counts[tag], raised.raised, raised.words)
         for key, of_class in raised.of.items():
@@ -316,9 +343,9 @@ def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[F
     served = [form for form in forms if form.verdict != "refused"]
     by_class = {}
     for id_ in ids:
-        every = [FormVerdict(form, form.verdict_of(id_)) for form in served]
-        best = _best_of_several_entries(every)
-        by_class[id_] = [entry for entry in every if _is_counted(entry, best)]
+        verdicts = [FormVerdict(form, form.verdict_of(id_)) for form in served]
+        best = _best_of_several_entries(verdicts)
+        by_class[id_] = [entry for entry in verdicts if _is_counted(entry, best)]
     return by_class
 
 
@@ -371,12 +398,13 @@ def shared_deviation(report: TypeReport, klass: ClassReport) -> Deviation | None
 
 def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
     """The classes; their verdicts include those in the forms of a model."""
-    every = {c.id: c for c in classes}
+    by_id = {c.id: c for c in classes}
     reports = []
-    for id_, entries in by_form(every, forms).items():
-        report = every[id_]
+    for id_, entries in by_form(by_id, forms).items():
+        report = by_id[id_]
         verdicts = [entry.verdict for entry in entries]
-        update: dict[str, object] = {"verdict": _combined(report, verdicts)}
+        combined = _combined(report, verdicts)
+        update: dict[str, object] = {"verdict": combined}
         if report.verdict == "unsupported" and verdicts and report.refused < 1:
             # A refusal before any call counts as one where other forms are served.
             update["refused"] = 1
@@ -395,6 +423,7 @@ def _combined(own: ClassReport, in_forms: Sequence[Verdict]) -> Verdict:
     if "environment" in in_forms:
         return "environment"
     different = set(in_forms)
+    # Forms that differ in harmless ways, as conforms and acceptable, are no reason to name a form.
     if len(different) > 1 and FAILING & different:
         return "depends"
     is_refusal = own.verdict in ("refused", "unsupported")

@@ -27,7 +27,7 @@ def make_small(patch: Callable[[object, str, object], None] = setattr) -> None:
     more = "more-0", "more-1"
     patch(
         judge,
-        "calls_of",
+        "planned_calls",
         lambda etype, of, part: islice(planned_calls(etype, of, more[int(part[-1]) % 2]), 1),
     )
     patch(units, "kinds_of", lambda _, __, level: [] if level == "quick" else [("small", UNITS)])
