@@ -130,7 +130,7 @@ def test_dialect_in_a_runtime_is_shown(everything):
 
 def mutants(path, **changes):
     record = json.loads(repo_file(collect.MUTANTS).read_text())
-    fresh = {"mutated_sha256": collect.digest_of(collect.all_mutants(SPEC))}
+    fresh = {"mutated_sha256": collect.mutants_digest(collect.all_mutants(SPEC))}
     path.write_text(json.dumps(record | fresh | changes))
     return str(path)
 

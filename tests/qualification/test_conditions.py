@@ -70,7 +70,7 @@ def test_flush_to_zero_is_not_met(tmp_path):
 
 
 def test_constraint_is_not_met_by_half_a_probe(monkeypatch):
-    monkeypatch.setattr(built, "installed", lambda: None)
+    monkeypatch.setattr(built, "installed_library", lambda: None)
     assert user_constraints.subnormals()[0] == "not checked"
 
 
