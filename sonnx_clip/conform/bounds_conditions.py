@@ -24,7 +24,7 @@ _FEW_PAIRS = 3
 
 
 @dataclass(frozen=True)
-class BoundsCondition:
+class ConditionOnBounds:
     """A condition on bounds; `holds` tells for each pair, bits of shape (n,), whether it is met."""
 
     text: str
@@ -33,7 +33,7 @@ class BoundsCondition:
 
 def bounds_conditions(
     spec: Spec, etype: ElementType, pairs: Sequence[Array]
-) -> Iterator[BoundsCondition]:
+) -> Iterator[ConditionOnBounds]:
     """Conditions, the simplest first.
 
     Those of the specification come first, and each negated; then the very pairs, if they are few; then two
@@ -48,13 +48,13 @@ def bounds_conditions(
     evaluator = ArrayEvaluator(spec, etype)
     dtype = numpy_type(etype.id)
 
-    def condition(expr: Expr) -> BoundsCondition:
+    def condition(expr: Expr) -> ConditionOnBounds:
         def holds(bounds: Sequence[Array]) -> Array:
             typed = [bound.view(dtype) for bound in bounds]
             held = evaluator.all_hold((expr,), _names(spec, typed), typed)
             return np.broadcast_to(held, bounds[0].shape)
 
-        return BoundsCondition(unparse(expr), holds)
+        return ConditionOnBounds(unparse(expr), holds)
 
     yield from map(condition, trees)
     # A converter may have a case of its own for bounds such as (0, 6), which no other condition describes.
@@ -83,7 +83,7 @@ def _joined(word: str, first: Expr, second: Expr) -> Expr:
 
 def _very_pairs(
     spec: Spec, etype: ElementType, pairs: Sequence[Array]
-) -> Iterator[BoundsCondition]:
+) -> Iterator[ConditionOnBounds]:
     """The condition that the bounds are one of few pairs, and its negation."""
     columns = [bound.tolist() for bound in pairs]
     distinct = sorted(set(zip(*columns, strict=True)))
@@ -105,7 +105,7 @@ def _very_pairs(
         sides = zip(_names(spec, pair), pair, strict=True)
         equations = [f"{name} == {show(value, etype)}" for name, value in sides]
         texts.append(" and ".join(equations))
-    yield BoundsCondition(" or ".join(texts), is_one_of)
+    yield ConditionOnBounds(" or ".join(texts), is_one_of)
 
 
 def exact_condition(

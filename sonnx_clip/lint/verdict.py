@@ -43,7 +43,7 @@ def declares(facts: str) -> str:
     return f"{NORMALISE} declares the inferred {facts}; or pass --accept-inferred"
 
 
-def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+def worst_node_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """The most severe of some verdicts; `meets` without any."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.MEETS)
 
@@ -73,7 +73,7 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems, `meets` without any."""
-        return worst_verdict(problem.verdict for problem in self.problems)
+        return worst_node_verdict(problem.verdict for problem in self.problems)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems."""
-        return worst_verdict(problem.verdict for problem in self.problems)
+        return worst_node_verdict(problem.verdict for problem in self.problems)
 
     @property
     def rules_by_verdict(self) -> dict[Verdict, list[str]]:
@@ -197,7 +197,7 @@ class Findings:
     @cached_property
     def verdict(self) -> Verdict:
         """The worst of the judgements."""
-        return worst_verdict(problem.verdict for problem in self.problems)
+        return worst_node_verdict(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
@@ -312,7 +312,7 @@ class ModelReport:
         verdicts = list(self.counts)
         if self.undecided:
             verdicts.append(Verdict.UNKNOWN)
-        return worst_verdict(verdicts) if verdicts else None
+        return worst_node_verdict(verdicts) if verdicts else None
 
     @property
     def exit_status(self) -> int:
