@@ -229,39 +229,45 @@ def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[NodeTensor,
     UserError if it has too few or too many inputs or outputs, an attribute that its version of the operator
     does not have, or an input that nothing defines.
     """
-    signature = profile.signature
-    names = list(node.proto.input)
-    outputs = list(node.proto.output)
-    taken = inputs(signature.op_type, node.version)
-    if not names or not names[0] or len(names) > len(taken):
-        accepted = "exactly one input"
-        if len(taken) > 1:
-            accepted = f"1 to {len(taken)} inputs, the first of them set"
-        raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
-    if len(outputs) != 1 or not outputs[0]:
-        message = f"{signature.op_type} has exactly one output; here: {outputs}"
-        raise malformed(message, path, node.place)
-
-    # An attribute for an input that is not set is reported by the restrictions.
-    unset = {name for name, tensor in zip_longest(taken, names) if not tensor}
-    known = unset.union(schema(signature.op_type, node.opset).attributes)
-    for attribute in node.proto.attribute:
-        if attribute.name not in known:
-            message = f"{node.operator} has no attribute {quoted(attribute.name)}"
-            raise malformed(message, path, node.place)
+    problem = next(_problems(node, profile.signature.op_type), None)
+    if problem is not None:
+        raise malformed(problem, path, node.place)
 
     # Inputs left out at the end are as those with an empty name; older versions take fewer than the profile.
+    signature = profile.signature
+    names = list(node.proto.input)
     names += [""] * (len(signature.operands) - len(names))
     pairs = zip(signature.operands, names, strict=True)
     operands = [_argument(node, path, operand, name) for operand, name in pairs]
     x = operands[0]
-    y = _argument(node, path, signature.result, outputs[0])
+    y = _argument(node, path, signature.result, node.proto.output[0])
     dims = x.dims if x.derived.dims is None else x.derived.dims
     if y.derived.dims is None and dims is not None and not y.contradiction:
         # The result has the shape of the first operand (C1) even where inference found nothing.
         derived = y.derived._replace(dims=dims)
         y = replace(y, derived=derived)
     return (*operands, y)
+
+
+def _problems(node: ClipNode, op_type: str) -> Iterator[str]:
+    """Why a node is none of its operator: its inputs, its outputs, its attributes."""
+    names = list(node.proto.input)
+    taken = inputs(op_type, node.version)
+    if not names or not names[0] or len(names) > len(taken):
+        accepted = "exactly one input"
+        if len(taken) > 1:
+            accepted = f"1 to {len(taken)} inputs, the first of them set"
+        yield f"{node.operator} takes {accepted}; here: {names}"
+    outputs = list(node.proto.output)
+    if len(outputs) != 1 or not outputs[0]:
+        yield f"{op_type} has exactly one output; here: {outputs}"
+
+    # An attribute for an input that is not set is reported by the restrictions.
+    unset = {name for name, tensor in zip_longest(taken, names) if not tensor}
+    known = unset.union(schema(op_type, node.opset).attributes)
+    for attribute in node.proto.attribute:
+        if attribute.name not in known:
+            yield f"{node.operator} has no attribute {quoted(attribute.name)}"
 
 
 def _argument(

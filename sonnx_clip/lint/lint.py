@@ -161,7 +161,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     node_by_opset = {node.opset: node for node in nodes}
     for opset in sorted(node_by_opset):
         if opset > newest:
-            yield f"opset {opset} is newer than the installed onnx;  Clip is judged as of opset {newest}"
+            yield f"opset {opset} is newer than the installed onnx; Clip is judged as of opset {newest}"
     if nodes and any(map(is_clip_function, model.functions)):
         yield (
             "a local function is also named Clip of ai.onnx; the runtime chooses which of the two "

@@ -59,6 +59,7 @@ def footer_lines(run: BatchRun[ModelReport], ignored: Mapping[str, str]) -> list
     """The rules that were broken, in words; those not judged; totals of several models."""
     totals = lint_totals(run)
     lines = [f"  {_rule_text(row.rule)}" for row in totals.rules]
+    # The command line gives no reason, as the settings of a project do.
     not_judged = []
     for rule, reason in ignored.items():
         if reason:
@@ -118,6 +119,7 @@ def statistics_lines(run: BatchRun[ModelReport]) -> list[str]:
 
 def _is_complete(report: ModelReport) -> bool:
     """Whether the nodes were judged by every rule."""
+    # With --select or --ignore judgements are left out, and "every restriction" would claim too much.
     rule_count = len(profile().rules)
     for node in report.nodes:
         judged = node.findings.judgements
@@ -242,6 +244,7 @@ def broken_rules(finding: Finding) -> str:
 
 def _remedy_lines(report: ModelReport) -> list[str]:
     """Each remedy once, with the rules that it settles; of remedies that differ in a shape, the first."""
+    # Nodes with equal facts share their findings.
     by_identity = {id(node.findings): node.findings for node in report.nodes}
     findings = []
     for node_findings in by_identity.values():

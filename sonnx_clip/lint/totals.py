@@ -67,6 +67,7 @@ def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
         for node in report.nodes:
             for judgement in node.findings.judgements:
                 if judgement.problems:
+                    # Once, by the worst of its problems, however many tensors break the rule.
                     nodes[judgement.id, judgement.verdict] += 1
                     broken.add(judgement.id)
         models.update(broken)

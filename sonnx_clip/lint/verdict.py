@@ -43,7 +43,7 @@ def declares(facts: str) -> str:
     return f"{NORMALISE} declares the inferred {facts}; or pass --accept-inferred"
 
 
-def worst_node_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+def most_severe(verdicts: Iterable[Verdict]) -> Verdict:
     """The most severe of some verdicts; `meets` without any."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.MEETS)
 
@@ -73,7 +73,7 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems, `meets` without any."""
-        return worst_node_verdict(problem.verdict for problem in self.problems)
+        return most_severe(problem.verdict for problem in self.problems)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Finding:
     @property
     def verdict(self) -> Verdict:
         """The worst of its problems."""
-        return worst_node_verdict(problem.verdict for problem in self.problems)
+        return most_severe(problem.verdict for problem in self.problems)
 
     @property
     def rules_by_verdict(self) -> dict[Verdict, list[str]]:
@@ -124,20 +124,25 @@ class Finding:
         if not self.is_undeclared:
             arguments = [tensors[problem.argument] for problem in self.problems]
             return f"{listed(arguments)}: {self.problems[0].message}"
-        lacking: dict[str, list[str]] = {}  # by argument
+        names_by_facts: dict[tuple[str, ...], list[str]] = {}
+        for argument, lacking in self._lacking().items():
+            names = names_by_facts.setdefault(tuple(lacking), [])
+            names.append(tensors[argument])
+        parts = []
+        for lacking_facts, names in names_by_facts.items():
+            facts = listed(list(lacking_facts))
+            is_ = "is" if len(lacking_facts) == 1 else "are"
+            parts.append(f"{facts} of {listed(names)} {is_} not declared")
+        return "; ".join(parts)
+
+    def _lacking(self) -> dict[str, list[str]]:
+        """The facts that are not declared, by argument, each once."""
+        facts_by_argument: dict[str, list[str]] = {}
         for problem in self.problems:
-            facts = lacking.setdefault(problem.argument, [])
+            facts = facts_by_argument.setdefault(problem.argument, [])
             if problem.lacks not in facts:
                 facts.append(problem.lacks)
-
-        names: dict[tuple[str, ...], list[str]] = {}  # of the tensors that lack the same
-        for argument, facts in lacking.items():
-            names.setdefault(tuple(facts), []).append(tensors[argument])
-        parts = []
-        for same_facts, named in names.items():
-            is_ = "is" if len(same_facts) == 1 else "are"
-            parts.append(f"{listed(list(same_facts))} of {listed(named)} {is_} not declared")
-        return "; ".join(parts)
+        return facts_by_argument
 
     @property
     def remedy(self) -> str:
@@ -197,7 +202,7 @@ class Findings:
     @cached_property
     def verdict(self) -> Verdict:
         """The worst of the judgements."""
-        return worst_node_verdict(problem.verdict for problem in self.problems)
+        return most_severe(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
@@ -289,11 +294,11 @@ class ModelReport:
         remedies: list[str] = []
         for findings in distinct.values():
             remedies += [problem.remedy for problem in findings.problems]
+        by_command = [remedy for remedy in remedies if remedy.startswith(NORMALISE)]
         options = [cause.option for cause in self.causes if cause.option]
-        can_normalise = any(remedy.startswith(NORMALISE) for remedy in remedies)
-        if not options and not can_normalise:
+        if not options and not by_command:
             return None
-        if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in remedies):
+        if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in by_command):
             # Last, because a shell ignores what follows.
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
@@ -312,7 +317,7 @@ class ModelReport:
         verdicts = list(self.counts)
         if self.undecided:
             verdicts.append(Verdict.UNKNOWN)
-        return worst_node_verdict(verdicts) if verdicts else None
+        return most_severe(verdicts) if verdicts else None
 
     @property
     def exit_status(self) -> int:

@@ -39,6 +39,7 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
         if lacking:
             reason = f"{lacking[0]} is stated, and no {claim.kind} of this id shows it"
             lines.append(f"{claim.id}: {reason}")
+    # From contradictory axioms everything follows: what such a theory proves would say nothing.
     for file, name in theories:
         if (file, name) not in tested:
             lines.append(f"{file} {name}: no smoke test")

@@ -7,7 +7,7 @@ decides the meaning; a person changes both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml as yaml_library
 
@@ -40,24 +40,29 @@ def _claims(spec: Spec) -> dict[Place, str]:
     """What is claimed of each family, the classes, and the conditions of the latitude."""
     claims: dict[Place, str] = {}
     for section, _, entry in entries_with(spec, "repaired"):
-        id_ = entry.id
-        claim = entry.claim if section == "properties" else entry.holds
-        claims[section, id_, "claim"] = unparse(claim)
-        claims[section, id_, "proved for"] = ", ".join(entry.holds_for)
-        for family, condition in entry.repaired.items():
-            where = unparse(condition)
-            claims[section, id_, family] = f"refuted; holds where, and only where, {where}"
+        for key, text in _claims_of(section, entry):
+            claims[section, entry.id, key] = text
     for case in spec.cases:
         for family in spec.families:
-            ids = [value_class.id for value_class in spec.classes_of(family.id, case.id)]
-            claims["classes", case.id, family.id] = ", ".join(ids)
+            classes = spec.classes_of(family.id, case.id)
+            ids = ", ".join(value_class.id for value_class in classes)
+            claims["classes", case.id, family.id] = ids
     for latitude in spec.latitude:
-        id_ = latitude.id
-        claims["latitude", id_, "where"] = unparse(latitude.when)
-        claims["latitude", id_, "accepts"] = unparse(latitude.accepts)
         in_strict = "accepted" if latitude.always else "refused"
-        claims["latitude", id_, "with --policy strict"] = in_strict
+        claims["latitude", latitude.id, "where"] = unparse(latitude.when)
+        claims["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
+        claims["latitude", latitude.id, "with --policy strict"] = in_strict
     return claims
+
+
+def _claims_of(section: str, entry: Any) -> Iterator[tuple[str, str]]:
+    """What a property or a constraint claims, and in which families."""
+    claim = entry.claim if section == "properties" else entry.holds
+    yield "claim", unparse(claim)
+    yield "proved for", ", ".join(entry.holds_for)
+    for family, condition in entry.repaired.items():
+        where = unparse(condition)
+        yield family, f"refuted; holds where, and only where, {where}"
 
 
 def _meanings(spec: Spec) -> dict[Place, str]:

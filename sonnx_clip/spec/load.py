@@ -57,6 +57,7 @@ def _read(path: Path) -> Spec:
     _, content_of_types = known_element_types()
     spec = stated.model_copy(update={"element_types": types})
     spec = spec.read_from(path, digest_of(content + content_of_types))
+    # Each relies on what those before it refuse: that examples have operands, that names are known.
     for check in (check_operands, check_references, check_dialects):
         raise_first(document, check(spec))
     order_operands(spec)

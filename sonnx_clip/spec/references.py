@@ -12,6 +12,8 @@ from sonnx_clip.spec.model import SECTIONS, Spec, entries_with, unknown_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.spec.entries import Example
+
 
 NAMES_IN_REPRODUCERS = frozenset({"b", "d", "o", "p", "s", "v", "z", "np"})
 
@@ -178,24 +180,30 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
     """Tensors and the result have entries, as many as the first tensor; scalars have a number."""
-    scalars = spec.signature.scalars
-    first = spec.operands[0].id
     for index, example in enumerate(spec.examples):
         types = [etype.id for etype in spec.types_of(example.family)]
+        noun = f"element type of {example.family}"
         for position, type_ in enumerate(example.not_representable_in):
-            way: Way = ("examples", index, "not_representable_in", position)
-            yield from unknown(way, type_, types, f"element type of {example.family}")
-        length = len(example.values[first])
-        for name, value in example.values.items():
-            way = ("examples", index, name)
-            is_number = isinstance(value, str)
-            if is_number and name not in scalars:
-                yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-            elif not is_number and name in scalars:
-                yield Diagnostic(way, f"{name} is a scalar", "give one number")
-            elif not is_number and len(value) != length:
-                message = f"{first} has {length} entries, {name} has {len(value)}"
-                yield Diagnostic(way, message, f"the result has the shape of {first}")
+            way = ("examples", index, "not_representable_in", position)
+            yield from unknown(way, type_, types, noun)
+        yield from _check_entries(spec, index, example)
+
+
+def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnostic]:
+    """Operands of an example with another number of entries than they have to have."""
+    scalars = spec.signature.scalars
+    first = spec.operands[0].id
+    length = len(example.values[first])
+    for name, value in example.values.items():
+        way = ("examples", index, name)
+        is_number = isinstance(value, str)
+        if is_number and name not in scalars:
+            yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
+        elif not is_number and name in scalars:
+            yield Diagnostic(way, f"{name} is a scalar", "give one number")
+        elif not is_number and len(value) != length:
+            message = f"{first} has {length} entries, {name} has {len(value)}"
+            yield Diagnostic(way, message, f"the result has the shape of {first}")
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"<[^>]*>")
 _DECORATION = re.compile(r"[*`$\\]")
+_LONGEST_TITLE = 60  # characters
 
 
 @dataclass(frozen=True)
@@ -89,19 +90,22 @@ def source_text(path: Path) -> SourceText:
 _source_text = lru_cache(maxsize=64)(SourceText)
 
 
-def _markdown(lines: list[str]) -> list[tuple[int, int]]:
-    """Line and level of each heading."""
-    headings = []
+class _Heading(NamedTuple):
+    """A heading of a text."""
+
+    place: int  # of its line, from 0
+    level: int  # 1 for the uppermost
+
+
+def _markdown(lines: list[str]) -> Iterator[_Heading]:
     for index, line in enumerate(lines):
         level = len(line) - len(line.lstrip("#"))
         if level:
-            headings.append((index, level))
-    return headings
+            yield _Heading(index, level)
 
 
-def _restructured(lines: list[str]) -> list[tuple[int, int]]:
+def _restructured(lines: list[str]) -> Iterator[_Heading]:
     """In reStructuredText a title has a line below it, as long; bold words alone are one level lower."""
-    headings = []
     lines_below = [*lines[1:], ""]
     for index, (line, below) in enumerate(zip(lines, lines_below, strict=True)):
         title = line.rstrip()
@@ -109,30 +113,27 @@ def _restructured(lines: list[str]) -> list[tuple[int, int]]:
         is_underline = bool(underline) and set(underline) <= set("=-~")
         is_bold = re.fullmatch(r"\*\*[^*]+\*\*", line) is not None
         if title and is_underline and len(underline) >= len(title):
-            headings.append((index, 1))
+            yield _Heading(index, 1)
         elif is_bold:
-            headings.append((index, 2))
-    return headings
+            yield _Heading(index, 2)
 
 
-def _plain(lines: list[str]) -> list[tuple[int, int]]:
+def _plain(lines: list[str]) -> Iterator[_Heading]:
     """In a text without marks, a title is a short line alone between blank lines; no sentence, no formula.
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
-    headings = []
     stripped = [line.strip() for line in lines]
     above = ["", *stripped]
     below = [*stripped[1:], ""]
     for index, line in enumerate(stripped):
         stands_alone = not above[index] and not below[index]
-        is_short = 0 < len(line) <= 60
+        is_short = 0 < len(line) <= _LONGEST_TITLE
         is_title = not line.endswith(".") and "=" not in line
         if stands_alone and is_short and is_title:
             ends_in_number = re.search(r"- \d+$", line) is not None
             level = 1 if ends_in_number else 2
-            headings.append((index, level))
-    return headings
+            yield _Heading(index, level)
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
@@ -141,14 +142,15 @@ _HEADINGS = {".md": _markdown, ".rst": _restructured}
 def _sections(lines: list[str], suffix: str) -> Iterator[Section]:
     """The sections of a text, each with its subsections."""
     find_headings = _HEADINGS.get(suffix, _plain)
-    headings = find_headings(lines)
-    for index, (start, level) in enumerate(headings):
+    headings = list(find_headings(lines))
+    for position, heading in enumerate(headings):
         # A section ends at the next heading that is not below its own.
         end = len(lines)
-        for line_of_heading, other_level in headings[index + 1 :]:
-            if other_level <= level:
-                end = line_of_heading
+        for other in headings[position + 1 :]:
+            if other.level <= heading.level:
+                end = other.place
                 break
+        start = heading.place
         title = plain(lines[start])
         yield Section(title, start + 1, tuple(lines[start:end]))
 
