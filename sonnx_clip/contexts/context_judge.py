@@ -84,23 +84,34 @@ class ContextJudge:
         opsets = asked_opsets(context, self._etype, newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
+        # Most graphs are right, and are run in one way only.
         suspicious = [answer for answer in answers if self._needs_more(answer)]
         self._ask_more(context, suspicious)
+
         wrong: list[Wrong] = []
+        compared = 0
+        better = 0
         for answer in served:
+            compared += int(answer.meaning.right.defined.sum())
+            better += _count_better(answer)
             wrong += wrong_results(
                 context, answer, self._etype, of_optimiser=self._worker.is_optimiser
             )
+        wrong_alone = 0
+        for results in wrong:
+            if results.kind == "alone":
+                wrong_alone += results.count
+
         deviations = self._deviations(context, served, wrong)
         fields: dict[str, Any] = {
             "graphs": len(answers),
             "served": len(served),
-            "compared": sum(int(answer.meaning.right.defined.sum()) for answer in served),
+            "compared": compared,
             "opsets": opsets,
             "deviations": tuple(deviations),
             "refusals": tuple(self._refusals(context, answers)),
-            "alone": sum(one.count for one in wrong if one.kind == "alone"),
-            "better": sum(_count_better(answer) for answer in served),
+            "alone": wrong_alone,
+            "better": better,
             "runs": self._worker.runs - before,
         }
         verdict = _verdict(fields)
@@ -123,15 +134,18 @@ class ContextJudge:
             feeds = _feeds(meanings[bounds].x, context, bounds)
             chains.append(_chain([model.whole], feeds, OPTIMISED))
             chains.append(_chain(model.parts, feeds, parts_how))
+        # All chains go to the runtime at once; it answers two for each graph.
         outcomes = self._worker.run(chains)
         for graph, model in zip(every, models, strict=True):
-            whole, parts = next(outcomes), next(outcomes)
+            whole = next(outcomes)
+            parts = next(outcomes)
             yield GraphAnswer(graph, model, meanings[graph.bounds], whole, parts)
 
     def _meanings(
         self, context: Context, every: Sequence[AskedGraph]
     ) -> Mapping[Bounds, ContextMeaning]:
         """X for each of the bounds, and what is right: the same in every operator set."""
+        # One evaluation for the graphs of all bounds: each of them alone would cost as much.
         distinct = list(dict.fromkeys(graph.bounds for graph in every))
         x = np.stack([entries_of_x(context.id, self._etype, bounds) for bounds in distinct])
         # An absent bound has two readings. Where none is absent, both are the same.
@@ -250,11 +264,15 @@ class ContextJudge:
     ) -> ContextDeviation:
         first = wrong[0].answer
         entry = wrong[0].first
-        given, meaning = first.asked, first.meaning
-        bits = {
-            name: _value(value.reshape(1), 0).bits or ""
-            for name, value in given.bounds.values.items()
-        }
+        given = first.asked
+        meaning = first.meaning
+        bits: dict[str, str] = {}
+        for name, value in given.bounds.values.items():
+            shown = _value(value.reshape(1), 0)
+            bits[name] = shown.bits or ""
+        results = 0
+        for group in wrong:
+            results += group.count
         return ContextDeviation(
             kind=cause.kind,
             asked=given.bounds.shown(context),
@@ -269,7 +287,7 @@ class ContextJudge:
             with_inputs=_value_of(first.with_inputs, entry),
             step=cause.step,
             pairs=len(wrong),
-            results=sum(one.count for one in wrong),
+            results=results,
             without=cause.without,
             graph=self._graph_that_ran(first) if cause.kind == "context" else "",
             rewrite="" if rewrite is None else rewrite.id,
@@ -279,7 +297,9 @@ class ContextJudge:
 
     def _reproducer(self, context: Context, answer: GraphAnswer, entry: int) -> str:
         """Python that repeats a wrong result, if possible with one value in all entries of X."""
-        meaning, bounds = answer.meaning, answer.asked.bounds
+        meaning = answer.meaning
+        bounds = answer.asked.bounds
+        # One value everywhere makes lines that are read at a glance; the whole of X is 128 numbers.
         value = meaning.x[meaning.x_of(entry)]
         feeds = _feeds(np.full_like(meaning.x, value), context, bounds)
         chain = _chain([answer.models.whole], feeds, OPTIMISED)
@@ -332,17 +352,12 @@ def _without_result(
 
 
 def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Chain:
-    runs = [
-        ModelRun(
-            model.proto().SerializeToString(),
-            model.inputs,
-            model.output,
-            model.etype,
-            model.shape,
-            how,
-        )
-        for model in models
-    ]
+    """The runs of models that read each other's results."""
+    runs: list[ModelRun] = []
+    for model in models:
+        serialised = model.proto().SerializeToString()
+        run = ModelRun(serialised, model.inputs, model.output, model.etype, model.shape, how)
+        runs.append(run)
     return Chain(tuple(runs), feeds)
 
 
@@ -358,7 +373,7 @@ def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     feeds = {name.lower(): value for name, value in bounds.values.items()}
     feeds |= {SOURCE + name: value for name, value in feeds.items()}
     feeds["x"] = x.reshape(context.first_shape)
-    feeds["condition"] = np.array(context.entry.inside != "Else")
+    feeds["condition"] = np.array(context.entry.inside != "Else")  # of a Loop: that it goes on
     if context.entry.two_zeros:
         feeds["w"] = x[:1]
     return feeds
@@ -396,8 +411,9 @@ def _refused(answer: GraphAnswer) -> tuple[Way | None, str]:
 
 def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
     kinds = [deviation.kind for deviation in fields["deviations"]]
-    ways = [refusal.when for refusal in fields["refusals"]]
-    kinds += [way for way in ways if way in ("crashed", "invalid")]
+    for refusal in fields["refusals"]:
+        if refusal.when in ("crashed", "invalid"):  # other refusals are no failure
+            kinds.append(refusal.when)
     if kinds:
         return min(kinds, key=CONTEXT_VERDICTS.index)
     if not fields["served"]:

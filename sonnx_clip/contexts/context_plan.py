@@ -76,34 +76,37 @@ class Bounds:
         if not self.absent:
             return (self.values,)
         is_float = type_of_clip(self.etype).family == "float"
+        ends = [("lowest", "highest")]
+        if is_float:
+            ends.append(("-inf", "inf"))
         readings: list[Mapping[str, Array]] = []
-        for low, high in (
-            (("lowest", "highest"), ("-inf", "inf")) if is_float else (("lowest", "highest"),)
-        ):
+        for low, high in ends:
             values = dict(self.values)
             for name in self.absent:
-                values[name] = scalar_of(low if name in LOWER_BOUNDS else high, self.etype)
+                end = low if name in LOWER_BOUNDS else high
+                values[name] = scalar_of(end, self.etype)
             readings.append(values)
         return tuple(readings)
 
     def shown(self, context: Context) -> str:
         """The chain of a context with these bounds: ``Relu → Clip(nan, 1)``."""
         element_type = type_of_clip(self.etype)
-        texts = {
-            name: show(int(value.view(bits_type(self.etype))), element_type)
-            for name, value in self.values.items()
-        }
+        texts: dict[str, str] = {}
+        for name, value in self.values.items():
+            bits = value.view(bits_type(self.etype))
+            texts[name] = show(int(bits), element_type)
         texts |= dict.fromkeys(self.absent, ABSENT)
         return " → ".join(_with_bounds(step, texts) for step in context.steps)
 
 
 def _with_bounds(step: ContextStep, texts: Mapping[str, str]) -> str:
     """The operator of a step, with the constants beside X if it has bounds."""
-    given = [texts[name] for name in step.bounds]
+    constants = [texts[name] for name in step.bounds]
     if step.term:
-        numbers = [part.text for part in step.call.arguments if isinstance(part, tree.Number)]
-        given += numbers
-    return f"{step.op_type}({', '.join(given)})" if given else step.op_type
+        for part in step.call.arguments:
+            if isinstance(part, tree.Number):
+                constants.append(part.text)
+    return f"{step.op_type}({', '.join(constants)})" if constants else step.op_type
 
 
 @dataclass(frozen=True)
@@ -130,22 +133,23 @@ def asked(
         listed = _held(context.few_forms, type_of_clip(clip_type))
         chosen = _with_second(context, clip_type, listed, few=few)
     in_other_forms = chosen[:_PAIRS_OF_OTHER_FORMS]
+    # The text of a model has no NaN, so an attribute cannot be one.
     numbers = [bounds for bounds in chosen if not _has_nan(bounds)]
     graphs: list[AskedGraph] = []
+
+    def ask(asked_bounds: Sequence[Bounds], opset: int, bounds_as: BoundsAs) -> None:
+        graphs.extend(AskedGraph(bounds, opset, bounds_as) for bounds in asked_bounds)
+
     for place, opset in enumerate(opsets):
         if opset == ATTRIBUTES_OPSET:
-            as_attributes = numbers[:_PAIRS_OF_OTHER_FORMS]
-            graphs += [AskedGraph(bounds, opset, "attributes") for bounds in as_attributes]
+            ask(numbers[:_PAIRS_OF_OTHER_FORMS], opset, "attributes")
         elif place == 0:
-            graphs += [AskedGraph(bounds, opset, "initializers") for bounds in pairs]
-            as_inputs = in_other_forms[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_FORMS]
-            graphs += [AskedGraph(bounds, opset, "inputs") for bounds in as_inputs]
-            in_nodes = in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES]
-            graphs += [AskedGraph(bounds, opset, "Constant nodes") for bounds in in_nodes]
-            computed = in_other_forms[: 0 if few else _PAIRS_IN_NODES]
-            graphs += [AskedGraph(bounds, opset, "results of nodes") for bounds in computed]
+            ask(pairs, opset, "initializers")
+            ask(in_other_forms[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_FORMS], opset, "inputs")
+            ask(in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES], opset, "Constant nodes")
+            ask(in_other_forms[: 0 if few else _PAIRS_IN_NODES], opset, "results of nodes")
         elif not few:
-            graphs += [AskedGraph(bounds, opset, "initializers") for bounds in in_other_forms]
+            ask(in_other_forms, opset, "initializers")
     return tuple(graphs)
 
 
@@ -181,12 +185,17 @@ def _with_second(
         second = second[:_FEW_SECOND] if few else second
     distinct: dict[tuple[bytes | None, ...], Bounds] = {}
     for first, behind in product(pairs, second):
-        sides = (*first, *behind)
-        key = tuple(None if side is None else side.tobytes() for side in sides)
-        named = dict(zip(BOUNDS, sides, strict=False))
-        values = {name: side for name, side in named.items() if side is not None}
-        absent = tuple(name for name, side in named.items() if side is None)
-        distinct.setdefault(key, Bounds(values, clip_type, absent))
+        values: dict[str, Array] = {}
+        absent: list[str] = []
+        key: list[bytes | None] = []  # the bits, since zeros of both signs are equal as numbers
+        for name, side in zip(BOUNDS, (*first, *behind), strict=False):
+            if side is None:
+                absent.append(name)
+                key.append(None)
+            else:
+                values[name] = side
+                key.append(side.tobytes())
+        distinct.setdefault(tuple(key), Bounds(values, clip_type, tuple(absent)))
     return tuple(distinct.values())
 
 
@@ -194,9 +203,11 @@ def _held(pairs: Sequence[Pair], etype: ElementType) -> list[Sides]:
     """The pairs of which the element type holds both bounds, as far as they are not absent."""
     held: list[Sides] = []
     for pair in pairs:
-        if all(text == ABSENT or holds(text, etype) for text in pair):
-            sides = [None if text == ABSENT else scalar_of(text, etype.id) for text in pair]
-            held.append(tuple(sides))
+        stated = [text for text in pair if text != ABSENT]
+        if not all(holds(text, etype) for text in stated):
+            continue
+        low, high = (None if text == ABSENT else scalar_of(text, etype.id) for text in pair)
+        held.append((low, high))
     return held
 
 
@@ -209,14 +220,16 @@ def entries_of_x(name: str, etype: str, bounds: Bounds) -> Array:
 
     Values at and around the bounds and their opposites, ordinary numbers, special values, and random ones.
     """
-    sides: tuple[int, ...] = ()
-    if etype == bounds.etype:
-        sides = tuple(int(value.view(bits_type(etype))) for value in bounds.values.values())
-    patterns = _chosen_patterns(etype, sides)
-    found = from_bits(patterns, etype)
+    sides: list[int] = []
+    if etype == bounds.etype:  # behind a conversion the bounds are of another type than X
+        for value in bounds.values.values():
+            sides.append(int(value.view(bits_type(etype))))
+    patterns = _chosen_patterns(etype, tuple(sides))
+    chosen = from_bits(patterns, etype)
+    # Other numbers in each context, and the same ones in each run.
     seed = [_SEED, zlib.crc32(name.encode())]
-    rest = _random(etype, bounds, ENTRIES - len(patterns), np.random.default_rng(seed))
-    return np.concatenate([found, rest])
+    others = _random(etype, bounds, ENTRIES - len(patterns), np.random.default_rng(seed))
+    return np.concatenate([chosen, others])
 
 
 @lru_cache(maxsize=4096)
@@ -248,10 +261,12 @@ def _random(etype: str, bounds: Bounds, count: int, generator: np.random.Generat
     if target.kind in "iu":
         limits = np.iinfo(target)
         return generator.integers(limits.min, limits.max, count, dtype=target, endpoint=True)
-    sides = [float(value) for value in bounds.values.values()]
-    finite = [side for side in sides if np.isfinite(side)]
-    half = 1.5 * max(map(abs, finite), default=1.0) or 1.0
+    sides = bounds.values.values()
+    magnitudes = [abs(float(side)) for side in sides if np.isfinite(side)]
+    # Some numbers are outside the interval, so that both bounds apply. For zeros, any width does.
+    half_width = 1.5 * max(magnitudes, default=1.0) or 1.0
     with np.errstate(over="ignore"):
-        around = half * generator.uniform(-1, 1, count)
-        other = generator.normal(0, 3, count)
-        return np.where(np.arange(count) % 2 == 0, around, other).astype(target)
+        around = half_width * generator.uniform(-1, 1, count)
+        elsewhere = generator.normal(0, 3, count)
+        is_around = np.arange(count) % 2 == 0
+        return np.where(is_around, around, elsewhere).astype(target)
