@@ -33,7 +33,7 @@ def list_fusions(models: Sequence[Path], *, as_json: bool) -> int:
             for one in illegal:
                 print(f"  {one.node}: {one.nodes} ({one.type})")
                 print(f"    by {one.rewrite} as {one.after}: {one.differs}")
-                print(f"    made by {'; '.join(one.seen)}; see docs/rewrites.md#{one.rewrite}")
+                print(f"    made by {'; '.join(one.seen)}; see sonnx-clip rewrites {one.rewrite}")
     return int(any(found.values()))
 
 
