@@ -76,6 +76,7 @@ class RuntimeOptions:
             read_abi(str(self.abi))  # here, since a mistake in it is no environment failure
             return f"so[{self.abi}]:{self.so}"
         if self.onnx is not None:
+            # What is no function would be taken for another kind of name.
             if split_name(f"onnx:{self.onnx}")[0] != "onnx":
                 todo = "use module:open or ./file.py:open, which opens a model (bytes)"
                 raise UserError(f"--onnx {self.onnx} is not a function", todo=todo)
