@@ -165,18 +165,17 @@ def normalise(
 
 def shapes_of(texts: list[str]) -> dict[str, list[int]]:
     """The shapes in ``NAME=1,3,64,96``; a scalar is ``NAME=``."""
-    found: dict[str, list[int]] = {}
+    shapes: dict[str, list[int]] = {}
     for text in texts:
+        # From the right: a name may contain an equals sign, sizes do not.
         name, equals, sizes = text.rpartition("=")
         numbers = [size for size in sizes.split(",") if size]
-        if (
-            not equals
-            or not name
-            or not all(number.isdecimal() and int(number) > 0 for number in numbers)
-        ):
+        are_sizes = all(number.isdecimal() and int(number) > 0 for number in numbers)
+        if not equals or not name or not are_sizes:
             todo = "write --input-shape NAME=1,3,64,96 with sizes above 0"
+            # `lint` prints the option to repeat, with ? for a size that it does not know.
             if "?" in sizes:
                 todo = "put a number above 0 in the place of each ?"
             raise UserError(f"'{text}' is not the shape of an input", todo=todo)
-        found[name] = [int(number) for number in numbers]
-    return found
+        shapes[name] = [int(number) for number in numbers]
+    return shapes

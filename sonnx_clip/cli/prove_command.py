@@ -104,7 +104,8 @@ def prove_another(operator: str, request: ProveRequest) -> int:
 
 def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
     """UserError if a file differs from its rendering, or a file in `folders` is not rendered."""
-    if stale := differences(Generated(dict(files), ()), root, folders):
+    stale = differences(Generated(dict(files), ()), root, folders)
+    if stale:
         raise UserError(f"generated/ is stale: {stale[0]}", todo="run: sonnx-clip generate")
 
 
@@ -131,21 +132,17 @@ def prove_these(
     why3 = configure(build, root=root)
     _, canaries = render_canaries(spec)
     complete = selected == theories.obligations and len(provers) == len(NAMES)
-    if complete and root is None:  # the proved C has to be the C that is compiled
-        c_files = render_c(spec, theories.files)
-        require_fresh(
-            {path: c_files[path] for path in c_files if repo_file(path).is_file()}, repo_root()
-        )
+    if complete and root is None:
+        _require_fresh_c(spec, theories)
     console = Console(stderr=request.as_json, highlight=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
-    whole_files = {o.file for o in selected} - {
-        o.file for o in set(theories.obligations) - set(selected)
-    }
-    total, at_once = (
-        (len(selected) + len(canaries)) * len(provers),
-        request.jobs or os.cpu_count() or 1,
-    )
+    # Files of which every obligation is selected: there, a goal more is a stray.
+    left_out = set(theories.obligations).difference(selected)
+    partial_files = {obligation.file for obligation in left_out}
+    whole_files = {obligation.file for obligation in selected} - partial_files
+    total = (len(selected) + len(canaries)) * len(provers)
+    at_once = request.jobs or os.cpu_count() or 1
     with (
         closing(Ledger(ledger or build / LEDGER)) as known,
         progress("proving", total, "answers", console) as show,
@@ -202,21 +199,27 @@ def prove_these(
     return 0 if proofs.all_shown and not any(problems) else 1
 
 
+def _require_fresh_c(spec: Spec, theories: Generated) -> None:
+    """UserError if a C file is stale: the proved C has to be the C that is compiled."""
+    rendered = render_c(spec, theories.files)
+    there = {path: text for path, text in rendered.items() if repo_file(path).is_file()}
+    require_fresh(there, repo_root())
+
+
 def _print(console: Console, lines: Iterable[str]) -> None:
     for line in filter(None, lines):
         console.print(line, markup=False)
 
 
-def _listed(head: str, found: Iterable[str], accept: str = "") -> str:
+def _listed(head: str, items: Iterable[str], accept: str = "") -> str:
     """A heading, a line for each item, and how to accept them; empty if there are none."""
-    lines = list(found)
-    if not lines:
+    every = list(items)
+    if not every:
         return ""
-    left = len(lines) - _SHOWN
-    more = [f"and {left} more"] if left > 0 else []
-    return "\n".join(
-        [
-            f"\n{head}:",
-            *(f"  {line}" for line in (*lines[:_SHOWN], *more, accept) if line),
-        ]
-    )
+    lines = every[:_SHOWN]
+    left = len(every) - _SHOWN
+    if left > 0:
+        lines.append(f"and {left} more")
+    if accept:
+        lines.append(accept)
+    return "\n".join([f"\n{head}:", *(f"  {line}" for line in lines if line)])

@@ -147,7 +147,6 @@ def _limit(seconds: float, memory: int) -> None:
     }
     for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
+        soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(
-                kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-            )
+            resource.setrlimit(kind, (soft, hard))
