@@ -89,6 +89,7 @@ class Destination:
     def prepared(self) -> Destination:
         """With standard output as the absence of a file; UserError if a file cannot be written."""
         target = self
+        # `-o -` asks for what goes into a file, which is never the text of a terminal.
         if is_standard_output(self.output):
             target = replace(self, output=None, form="json" if self.form == "text" else self.form)
         for file in (target.output, target.repro):

@@ -64,6 +64,7 @@ def lint(
     if fusions:
         from sonnx_clip.cli.fusions_command import list_fusions
 
+        # These are about the rules of the profile, of which --fusions reports none.
         if accept_inferred or require_clip or format == "sarif" or select or ignore or statistics:
             todo = "remove the other options; --json and --exit-zero remain"
             raise UserError("--fusions is a report of its own", todo=todo)
@@ -153,6 +154,7 @@ def normalise(
         self_check=self_check,
     )
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
+    # Where standard output is the model, the report goes beside it.
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if format == "json":
         print(normalise_json(run), file=stream)

@@ -135,6 +135,7 @@ def prove_these(
     if complete and root is None:
         _require_fresh_c(spec, theories)
     console = Console(stderr=request.as_json, highlight=False, soft_wrap=True)
+    # A file or a pipe has no width.
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
     # Files of which every obligation is selected: there, a goal more is a stray.

@@ -31,6 +31,7 @@ def digest_of_parts(parts: Iterable[bytes | str]) -> str:
     """SHA-256 of parts in order, each preceded by its length, so that the boundaries count."""
     digest = hashlib.sha256()
     for part in map(_bytes, parts):
+        # Without the length, "ab" and "c" would have the digest of "a" and "bc".
         digest.update(b"%d:" % len(part) + part)
     return digest.hexdigest()
 

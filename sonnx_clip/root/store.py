@@ -123,6 +123,7 @@ class Store:
         for number, made, value, digest in self._execute(query, key):
             if isinstance(value, str) and digest == digest_of_parts([key, made, value]):
                 return Row(number, value, made)
+            # An older row under the key may be whole: the search goes on.
             self._warn(f"{self.file}: {name} is damaged (row {number}); it is computed again")
         return None
 

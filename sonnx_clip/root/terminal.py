@@ -144,6 +144,7 @@ def hanging(line: str, width: int | None, indent: int = 4) -> str:
     if width is None or len(line) <= width:
         return line
     start = len(line) - len(line.lstrip())
+    # Words stay whole: a path or an id that is broken cannot be copied.
     parts = textwrap.wrap(
         line,
         width,

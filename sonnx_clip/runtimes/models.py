@@ -223,6 +223,7 @@ class FormFunction:
 def handler_of(runtime: Runtime, etype: str, caller: Handle | None, signature: Signature) -> Handle:
     """A function that makes the calls of requests: of a form of a model, or by `caller`."""
 
+    # One form at a time: requests of a form follow each other, and open models take memory.
     @lru_cache(maxsize=1)
     def of_form(form: ModelForm) -> Handle:
         opener = runtime.open_model if form.optimised else runtime.open_unoptimised

@@ -92,6 +92,7 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
     """The runtime that runs models, the optimiser, and what this is called."""
     _, options, target = split_name(name)
     runner = find_runtime(options or DEFAULT_RUNNER, CLIP_SIGNATURE)
+    # A runner that optimises would hide, or be blamed for, what the optimiser did.
     if runner.open_unoptimised is None:
         todo = f"use --runtime {DEFAULT_RUNNER}"
         raise UserError(f"{options} cannot run models without optimising them", "--runtime", todo)

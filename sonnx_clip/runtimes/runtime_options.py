@@ -92,6 +92,7 @@ class RuntimeOptions:
             todo = "its models are run by --runtime NAME"
             raise UserError("--optimiser allows --runtime alone beside it", todo=todo)
         name = f"optimised[{self.runtime or DEFAULT_RUNNER}]:{optimiser}"
+        # Reports an optimiser that is not known, or a command without its placeholders.
         module_of(name)
         return name
 

@@ -87,6 +87,7 @@ def read_abi(path: str) -> Abi:
         raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
     except ValueError as error:  # of UTF-8 or of TOML
         raise UserError(f"it is not TOML: {error}", path, _TODO) from None
+    # Numbers are places in a list, which have no line of their own.
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
     key, message = ".".join(keys), form_error(first)
     if first["type"] == "missing":

@@ -45,6 +45,7 @@ def open_type(etype: str) -> ClipFunction:
 
     def clip(x: Any, *bounds: Any) -> Any:
         nonlocal shape
+        # Its tensors have fixed shapes: another X needs other memory.
         if x.shape != shape:
             opened.resize_tensor_input(0, x.shape)
             opened.allocate_tensors()
