@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
-from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, from_bits
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -64,48 +65,67 @@ def assert_clip(
             f"C3: the element type of the result is {got.dtype}, that of x is {due.dtype}"
         )
     for name, operand in (("x", x), ("min", min), ("max", max)):
-        if (
-            isinstance(operand, np.ndarray)
-            and operand.flags.writeable
-            and np.may_share_memory(got, operand)
-        ):
+        is_writeable = isinstance(operand, np.ndarray) and operand.flags.writeable
+        if is_writeable and np.may_share_memory(got, operand):
             raise AssertionError(
                 f"the result shares memory with {name}, which the call may have changed:"
                 f" pass a copy of {name} made before the call"
             )
     operator = clip_operator()
     etype = operator.spec.element_type(due.dtype.name)
-    entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))
-    low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)
+    entries = _bits(np.asarray(x), etype)
+    low = _bits(np.asarray(min), etype)
+    high = _bits(np.asarray(max), etype)
+    results = _bits(got, etype)
+    expected = _bits(due, etype)
+
+    # The latitude is evaluated only where bits differ.
     differ = np.flatnonzero(results != expected)
     values = entries[differ], low, high, expected[differ], results[differ]
-    wrong = differ[accepted_by(etype, values, latitudes(etype, policy, operator)) < 0]
-    if len(wrong):
-        at = int(wrong[0])
-        parts = (entries[at], low[0], high[0], results[at], expected[at])
-        raise AssertionError(
-            _told(etype, parts, np.unravel_index(at, due.shape), len(wrong), due.size)
-        )
+    latitude = accepted_by(etype, values, latitudes(etype, policy, operator))
+    wrong = differ[latitude < 0]
+    if not len(wrong):
+        return
+    at = int(wrong[0])
+    first = _WrongEntry(
+        etype=etype,
+        x=int(entries[at]),
+        low=int(low[0]),
+        high=int(high[0]),
+        got=int(results[at]),
+        expected=int(expected[at]),
+    )
+    place = np.unravel_index(at, due.shape)
+    where = "".join(f"[{int(index)}]" for index in place) or " ()"
+    raise AssertionError(f"{etype.id}, entry{where}: {first}; {len(wrong)} of {due.size} wrong")
 
 
 def _bits(values: Array, etype: ElementType) -> Array:
     return np.ascontiguousarray(values).reshape(-1).view(bits_type(etype.id))
 
 
-def _told(
-    etype: ElementType, parts: tuple[Any, ...], place: tuple[Any, ...], wrong: int, size: int
-) -> str:
-    x, low, high, got, due = map(int, parts)
-    shown = ", ".join(show(part, etype) for part in (x, low, high))
-    where = "".join(f"[{int(n)}]" for n in place)
-    return (
-        f"{etype.id}, entry{where or ' ()'}: clip({shown}) is {show(got, etype)} ({show_bits(got, etype)}),"
-        f" expected {show(due, etype)} ({show_bits(due, etype)}), in the class {_class_of(etype, parts[:3])};"
-        f" {wrong} of {size} wrong"
-    )
+@dataclass(frozen=True)
+class _WrongEntry:
+    """An entry of a result that is wrong, with its operands, in bits."""
 
+    etype: ElementType
+    x: int
+    low: int
+    high: int
+    got: int
+    expected: int
 
-def _class_of(etype: ElementType, triple: tuple[Any, ...]) -> str:
-    operands = [np.array(part).view(numpy_type(etype.id)) for part in triple]
-    classes: dict[str, Any] = load_oracle().CLASSES[etype.family]
-    return next(id_ for id_, holds in classes.items() if holds(*operands))
+    def __str__(self) -> str:
+        """What it is and what it should be: two NaNs differ in their bits alone."""
+        etype = self.etype
+        operands = ", ".join(show(bits, etype) for bits in (self.x, self.low, self.high))
+        got = f"{show(self.got, etype)} ({show_bits(self.got, etype)})"
+        expected = f"{show(self.expected, etype)} ({show_bits(self.expected, etype)})"
+        return f"clip({operands}) is {got}, expected {expected}, in the class {self.class_id}"
+
+    @property
+    def class_id(self) -> str:
+        """The class of the operands."""
+        operands = [from_bits(bits, self.etype.id) for bits in (self.x, self.low, self.high)]
+        classes: dict[str, Any] = load_oracle().CLASSES[self.etype.family]
+        return next(id_ for id_, holds in classes.items() if holds(*operands))

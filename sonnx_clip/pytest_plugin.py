@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 "--sonnx-clip-types and --sonnx-clip-xfail need --sonnx-clip-runtime"
             )
         return
+    # Only now: this function runs in every session of pytest.
     from sonnx_clip.conform.pytest_items import ClipTests
 
     config.pluginmanager.register(ClipTests(config, runtime, types, xfail), "sonnx-clip-tests")

@@ -32,19 +32,28 @@ def _element_type(name: str) -> ElementType:
 @cache
 def _patterns(name: str) -> st.SearchStrategy[int]:
     special = special_patterns(_element_type(name))
-    count = 1 << (8 * numpy_type(name).itemsize)
-    near = st.builds(
-        lambda pattern, distance: (pattern + distance) % count,
-        st.sampled_from(special),
-        st.integers(-_NEAR, _NEAR),
-    )
-    return st.one_of(st.sampled_from(special), near, st.integers(0, count - 1))
+    count = 1 << _width(name)
+
+    def neighbour(pattern: int, distance: int) -> int:
+        return (pattern + distance) % count
+
+    # A third each: any pattern at random is hardly ever a special value or near one.
+    of_special = st.sampled_from(special)
+    near = st.builds(neighbour, of_special, st.integers(-_NEAR, _NEAR))
+    return st.one_of(of_special, near, st.integers(0, count - 1))
+
+
+def _width(name: str) -> int:
+    """The bits of an element type."""
+    return 8 * numpy_type(name).itemsize
 
 
 def _tied(pattern: int, name: str) -> list[int]:
     """The patterns of a type that are equal to one: itself, and where it is a zero the other zero."""
-    is_float = _element_type(name).family == "float"
-    zeros = [0, 1 << (8 * numpy_type(name).itemsize - 1)] if is_float else [0]
+    zeros = [0]
+    if _element_type(name).family == "float":
+        negative_zero = 1 << (_width(name) - 1)
+        zeros.append(negative_zero)
     return zeros if pattern in zeros else [pattern]
 
 
@@ -96,15 +105,19 @@ def arrays_and_bounds(
     name = _name(dtype)
 
     def with_bounds(bounds: tuple[int, int]) -> st.SearchStrategy[tuple[Array, Array, Array]]:
-        ties = [tied for bound in bounds for tied in _tied(bound, name)]
-        entries = st.lists(st.one_of(_patterns(name), st.sampled_from(ties)), max_size=max_size)
         low, high = bounds
-        return entries.map(
-            lambda drawn: (_values(drawn, name), _values(low, name), _values(high, name))
-        )
+        ties = _tied(low, name) + _tied(high, name)
+        entry = st.one_of(_patterns(name), st.sampled_from(ties))
 
-    bound = st.one_of(_patterns(name), st.sampled_from(_tied(0, name)))  # as of ReLU
-    equal = bound.flatmap(
-        lambda one: st.sampled_from(_tied(one, name)).map(lambda other: (one, other))
-    )
+        def operands(entries: list[int]) -> tuple[Array, Array, Array]:
+            return _values(entries, name), _values(low, name), _values(high, name)
+
+        return st.lists(entry, max_size=max_size).map(operands)
+
+    def with_equal(bound: int) -> st.SearchStrategy[tuple[int, int]]:
+        return st.tuples(st.just(bound), st.sampled_from(_tied(bound, name)))
+
+    zero = st.sampled_from(_tied(0, name))  # as of ReLU
+    bound = st.one_of(_patterns(name), zero)
+    equal = bound.flatmap(with_equal)
     return st.one_of(st.tuples(bound, bound), equal).flatmap(with_bounds)

@@ -104,6 +104,7 @@ def _written_out() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except OSError as error:
+        # An error of a file, a reader that has closed the pipe, or too little memory is no full disk.
         if error.filename is not None or error.errno in (errno.EPIPE, errno.ENOMEM):
             raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -140,10 +141,9 @@ def _is_lack_of_memory(error: Exception) -> bool:
 def main() -> None:
     """Run the command line; bad input prints one message and exits with status 2."""
     _save_address_space()
+    # Names in files need not fit the terminal's encoding.
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # names in files need not fit the terminal's encoding
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     end_as_interrupted()
     try:
@@ -166,5 +166,6 @@ def main() -> None:
         print("  close other programs, or raise the limit: ulimit -v unlimited", file=sys.stderr)
         sys.exit(2)
     finally:
+        # Only where runtimes were run: the import alone would take longer than most commands.
         if "sonnx_clip.runtimes.worker" in sys.modules:
             sys.modules["sonnx_clip.runtimes.worker"].end_servers()

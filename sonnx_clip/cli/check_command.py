@@ -89,6 +89,7 @@ class Destination:
     def prepared(self) -> Destination:
         """With standard output as the absence of a file; UserError if a file cannot be written."""
         target = self
+        # `-o -` asks for what goes into a file, which is never the text of a terminal.
         if is_standard_output(self.output):
             target = replace(self, output=None, form="json" if self.form == "text" else self.form)
         for file in (target.output, target.repro):
@@ -149,6 +150,7 @@ def check_runtime(options: CheckOptions, destination: Destination, means: Means)
 def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
     """The report of a campaign, and whether an interrupt ended it."""
     with ExitStack() as left_open:
+        # A journal and workers are only for this version of the runtime, which it has to report first.
         version = runtime_version(options) if means.journal or means.scheduler else ""
         judge = None
         where = counted(means.processes, "job")
@@ -173,9 +175,8 @@ def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
         label = options.runtime
         if options.of.dialect:
             label += f" against {options.of.dialect}"
-        show = left_open.enter_context(
-            progress(label, number_of_units, unit, Console(stderr=True), rate)
-        )
+        shown = progress(label, number_of_units, unit, Console(stderr=True), rate)
+        on_progress = left_open.enter_context(shown)
         try:
             report = run_campaign(
                 options,
@@ -183,7 +184,7 @@ def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
                 again=means.again,
                 store=store,
                 judge=judge,
-                on_progress=show,
+                on_progress=on_progress,
                 on_pace=_pace,
             )
         except InterruptedCampaignError as error:
@@ -200,6 +201,29 @@ def check_against(
     highest status of all; an interrupt ends the comparison. UserError as `check_runtime`, and for an unknown
     dialect.
     """
+    operators = _operators_of(dialects, options)
+    if means.build is not None:
+        make_folder(means.build / DIALECTS)
+    runtimes = [options.runtime] if options.runtime else OF_MODELS
+    highest = 0
+    for runtime, operator in product(runtimes, operators):
+        types = [id_ for id_ in options.types if id_ in operator.element_types]
+        chosen = replace(options, runtime=runtime, types=types, of=operator)
+        stored = destination
+        if means.build is not None:
+            # A runtime may be ./file.py:function, which is no name of a file.
+            name = runtime.replace(":", "-").replace("/", "-")
+            report = f"{name}-{operator.dialect}.json"
+            stored = replace(destination, output=means.build / DIALECTS / report)
+        status = check_runtime(chosen, stored, means)
+        highest = max(highest, status)
+        if status == INTERRUPTED:
+            break
+    return highest
+
+
+def _operators_of(dialects: Sequence[str], options: CheckOptions) -> list[Operator]:
+    """The dialects that have one of the element types that the options name, each as an operator."""
     from sonnx_clip.conform.judged_dialect import dialect_operator, versions_of_onnx
 
     if not options.of.spec.dialects:
@@ -208,30 +232,21 @@ def check_against(
     for name in dialects:
         ids.update(dict.fromkeys(versions_of_onnx() if name == "onnx" else [name]))
     operators = [dialect_operator(options.of, id_) for id_ in ids]
-    taking = [of for of in operators if not options.types or {*options.types} & {*of.element_types}]
-    if not taking:
+    if not options.types:
+        return operators
+    wanted = set(options.types)
+    taking = [operator for operator in operators if wanted.intersection(operator.element_types)]
+    if not taking:  # this raises the error that names the types of a dialect
         machine_types(options.types, operators[0])
-    if means.build is not None:
-        make_folder(means.build / DIALECTS)
-    highest = 0
-    for runtime, of in product([options.runtime] if options.runtime else OF_MODELS, taking):
-        types = [id_ for id_ in options.types if id_ in of.element_types]
-        chosen = replace(options, runtime=runtime, types=types, of=of)
-        stored = destination
-        if means.build is not None:
-            name = f"{runtime.replace(':', '-').replace('/', '-')}-{of.dialect}.json"
-            stored = replace(destination, output=means.build / DIALECTS / name)
-        status = check_runtime(chosen, stored, means)
-        highest = max(highest, status)
-        if status == INTERRUPTED:
-            break
-    return highest
+    return taking
 
 
 def _store(options: CheckOptions, means: Means, version: str) -> UnitStore | None:
     """The journal, or the verdicts in the build folder if the runtime and the options allow keeping them."""
     if means.journal is not None:
-        return UnitStore(means.journal, identity(options.runtime, version, options.of), _warn)
+        journal_identity = identity(options.runtime, version, options.of)
+        return UnitStore(means.journal, journal_identity, _warn)
+    # What workers judge belongs to their machines.
     if means.build is None or means.scheduler is not None:
         return None
     key = cache_identity(options.runtime, options.of)
@@ -240,11 +255,14 @@ def _store(options: CheckOptions, means: Means, version: str) -> UnitStore | Non
 
 def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: str) -> int:
     """Print the plan of a campaign; return the number of results that its journal has already."""
-    units, types = options.every_unit, len(options.units)
-    known, stored = 0, ""
+    units = options.every_unit
+    types = len(options.units)
+    known = 0
+    stored = ""
     if store is not None and not store.is_cache:
         known = store.count_of(units)
         stored = f", {known} of them in {store.file}"
+    # A short run on this machine needs no plan.
     if len(units) > types or version:
         kinds = f"{counted(len(units), 'unit')} at most in {counted(types, 'element type')}"
         print(f"plan: {kinds}{stored} ({where})", file=sys.stderr)
@@ -253,7 +271,9 @@ def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: s
 
 def _write(report: Report, destination: Destination, spec: Spec) -> None:
     """Print the report and write the files."""
-    form, output, repro = destination.form, destination.output, destination.repro
+    form = destination.form
+    output = destination.output
+    repro = destination.repro
     text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
@@ -261,13 +281,15 @@ def _write(report: Report, destination: Destination, spec: Spec) -> None:
         write_whole(repro, reproducers(report))
     last = "\n".join([report_summary(report), *report_closing_lines(report)])
     if form != "text":
+        # What another program reads is alone on standard output.
         if output is None or form == "json":
             sys.stdout.write(text)
         print(last, file=sys.stderr)
     elif destination.brief:
         print(last)
     else:
-        print_report(report, Console(), spec, None if repro is None else str(repro))
+        pasted_from = None if repro is None else str(repro)
+        print_report(report, Console(), spec, pasted_from)
 
 
 def _pace(words: str) -> None:

@@ -12,7 +12,7 @@ from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -24,17 +24,22 @@ class FusionsReport(Stored):
 
 def list_fusions(models: Sequence[Path], *, as_json: bool) -> int:
     """Print the rewrites that would be wrong; 1 if there is one, else 0. UserError for a wrong file."""
-    found = {str(file): with_messages(file, _of_model) for file in models}
+    by_model = {str(file): with_messages(file, _of_model) for file in models}
     if as_json:
-        print(FusionsReport(models=found).model_dump_json(indent=1))
+        print(FusionsReport(models=by_model).model_dump_json(indent=1))
     else:
-        for file, illegal in found.items():
+        for file, illegal in by_model.items():
             print(f"{file}: {counted(len(illegal), 'rewrite')} in use would be wrong")
-            for one in illegal:
-                print(f"  {one.node}: {one.nodes} ({one.type})")
-                print(f"    by {one.rewrite} as {one.after}: {one.differs}")
-                print(f"    made by {'; '.join(one.seen)}; see sonnx-clip rewrites {one.rewrite}")
-    return int(any(found.values()))
+            for rewrite in illegal:
+                print("\n".join(_lines(rewrite)))
+    return int(any(by_model.values()))
+
+
+def _lines(illegal: IllegalRewrite) -> Iterator[str]:
+    """The lines on a rewrite that would be wrong: where, what changes, and who makes it."""
+    yield f"  {illegal.node}: {illegal.nodes} ({illegal.type})"
+    yield f"    by {illegal.rewrite} as {illegal.after}: {illegal.differs}"
+    yield f"    made by {'; '.join(illegal.seen)}; see sonnx-clip rewrites {illegal.rewrite}"
 
 
 def _of_model(model: onnx.ModelProto) -> tuple[IllegalRewrite, ...]:

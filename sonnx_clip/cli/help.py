@@ -37,7 +37,8 @@ def _bad_value(error: typer.BadParameter) -> UserError:
     # "Input should be a valid integer, …".
     text = error.message.removeprefix("Value error, ").removesuffix(".")
     if text.startswith("Input should be"):
-        text = "the value " + text.removeprefix("Input ").partition(",")[0]
+        first_clause, _, _ = text.removeprefix("Input ").partition(",")
+        text = f"the value {first_clause}"
     parameter = error.param
     if parameter is None:
         return UserError(text)
@@ -58,25 +59,30 @@ class Command(TyperCommand):
         """
         apply_common_options(args)
         args = [arg for arg in args if arg not in COMMON_OPTIONS]
-        if not {"-h", "--help"} & {*args} and self._has_build_folder():
+        # Not for the help: it has to be there even if the settings file is wrong.
+        asks_for_help = "-h" in args or "--help" in args
+        if not asks_for_help and self._has_build_folder():
             from sonnx_clip.cli.settings import settings
 
             build = settings().build
             ctx.default_map = {} if build is None else {"build": build}
-        short = "--json" in args and any("--format" in parameter.opts for parameter in self.params)
-        if short:
+        has_format = any("--format" in parameter.opts for parameter in self.params)
+        is_json = has_format and "--json" in args
+        if is_json:
             args = [arg for arg in args if arg != "--json"]
         try:
-            rest = super().parse_args(ctx, args)
+            unparsed = super().parse_args(ctx, args)
         except typer.BadParameter as error:
             if not error.message:  # something is missing: the usage shows where
                 raise
             raise _bad_value(error) from None
-        if short and (given := ctx.params["format"]) not in ("text", "json"):
-            what = f"--json and --format {given} contradict each other"
-            raise UserError(what, todo="remove one of them")
-        ctx.params |= {"format": "json"} if short else {}
-        return rest
+        if is_json:
+            form = ctx.params["format"]
+            if form not in ("text", "json"):
+                what = f"--json and --format {form} contradict each other"
+                raise UserError(what, todo="remove one of them")
+            ctx.params["format"] = "json"
+        return unparsed
 
     def _has_build_folder(self) -> bool:
         return any(parameter.default == BUILD for parameter in self.params)
@@ -84,19 +90,25 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, example, purpose, arguments and options."""
         self.format_usage(ctx, formatter)
+        # Before the purpose: most readers of a help want a line to start from.
         formatter.write(f"Example: {self.epilog}\n\n")
         formatter.write_text(" ".join((self.help or "").split()))
-        groups: dict[str, list[tuple[str, str]]] = {"Arguments": []}
-        for parameter in self.params:
-            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            group = getattr(parameter, "rich_help_panel", None) or default
-            setattr(parameter, "show_default", False)  # noqa: B010  the help states it where it matters
-            if record := parameter.get_help_record(ctx):
-                groups.setdefault(group, []).append(record)
-        groups["Every command"] = list(COMMON_OPTIONS.items())
-        for group, records in groups.items():
+        for group, records in self._help_groups(ctx).items():
             if records:
                 formatter.write(f"{group}:\n")
                 formatter.indent()
                 formatter.write_dl(records, col_max=_NAMES)
                 formatter.dedent()
+
+    def _help_groups(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """The names of the parameters with their texts, by group, in the order in which they are shown."""
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        for parameter in self.params:
+            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            group = getattr(parameter, "rich_help_panel", None) or default
+            setattr(parameter, "show_default", False)  # noqa: B010  the help states it where it matters
+            record = parameter.get_help_record(ctx)
+            if record:
+                groups.setdefault(group, []).append(record)
+        groups["Every command"] = list(COMMON_OPTIONS.items())
+        return groups

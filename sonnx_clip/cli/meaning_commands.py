@@ -60,13 +60,23 @@ def explain(
 
     dtype, operator = _type_and_operator(words, operator)
     spec = specification(operator)
-    given = {
-        name: text for name, text in (("x", x), ("min", min), ("max", max)) if text is not None
-    }
-    given |= dict(pair.split("=", 1) for pair in operand or [])
+    # The options of Clip have lines in the help; those of other operators come as `operand`.
+    given = _numbers(operand)
+    for name, text in (("x", x), ("min", min), ("max", max)):
+        if text is not None:
+            given[name] = text
     texts = _operands(spec, given)
-    told = explain_call(spec, dtype, *texts, status_of=partial(known, build))
-    print_value(told, explanation_text, format)
+    explanation = explain_call(spec, dtype, *texts, status_of=partial(known, build))
+    print_value(explanation, explanation_text, format)
+
+
+def _numbers(pairs: list[str] | None) -> dict[str, str]:
+    """The numbers of hidden options ``NAME=NUMBER``, by name."""
+    numbers = {}
+    for pair in pairs or []:
+        name, _, number = pair.partition("=")
+        numbers[name] = number
+    return numbers
 
 
 def _type_and_operator(words: list[str], operator: str) -> tuple[str, str]:
@@ -135,8 +145,8 @@ def dialect(
     from sonnx_clip.explain.dialect_call import applied_text, apply
     from sonnx_clip.spec import load_spec
 
-    found = apply(load_spec(), id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    print_value(found, applied_text, format)
+    applied = apply(load_spec(), id, dtype, x, min=min, max=max, scale=scale, bias=bias)
+    print_value(applied, applied_text, format)
 
 
 def findings(
@@ -201,8 +211,9 @@ def rewrites(
     Constants are options. With --before and --after, terms such as `relu(clip(X, A, B))`, the only argument
     is the element type. The exit status is 1 if a value changes.
     """
-    given = dict(pair.split("=", 1) for pair in operand or [])
+    given = _numbers(operand)
     if before is not None or after is not None:
+        # The only argument is the element type then, in the place of an id.
         if before is None or after is None or id is None or dtype is not None:
             what = "two terms and one element type decide a rewrite"
             todo = "write: sonnx-clip rewrites float32 --before TERM --after TERM"
@@ -245,19 +256,20 @@ def _decide_known(
     from sonnx_clip.rewrites.rewrite import known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import decision_text
 
-    if id in {theorem.id for theorem in known_theorems()}:
+    if any(theorem.id == id for theorem in known_theorems()):
         what = f"{id} is about every function of a kind: there are no constants to decide"
         raise UserError(what, "sonnx-clip rewrites", f"show it: sonnx-clip rewrites {id}")
     rewrite = rewrite_of(id)
-    found = decide(rewrite.before, rewrite.after, type_id, given)
-    shown = _views_of([rewrite], build, witnesses=False).rewrites[0]
+    decision = decide(rewrite.before, rewrite.after, type_id, given)
+    (shown,) = _views_of([rewrite], build, witnesses=False).rewrites
     family = rewrite.family_of(type_id)
     of_type = [condition for condition in shown.conditions if condition.family == family]
+    # The theorem is about constants of a condition: for others, only the decision is there.
     if of_type and rewrite.covers(type_id, given):
         is_proved = all(condition.status == "proved" for condition in of_type)
-        found = found.model_copy(update={"suffice": "proved" if is_proved else "stated"})
-    print_value(found, decision_text, format)
-    if not found.is_legal:
+        decision = decision.model_copy(update={"suffice": "proved" if is_proved else "stated"})
+    print_value(decision, decision_text, format)
+    if not decision.is_legal:
         raise typer.Exit(1)
 
 
@@ -265,7 +277,8 @@ def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
     from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import RewritesView, rewrites_text, theorem_views
 
-    theorems = theorem_views([t for t in known_theorems() if id in (None, t.id)])
+    chosen_theorems = [theorem for theorem in known_theorems() if id in (None, theorem.id)]
+    theorems = theorem_views(chosen_theorems)
     if id is not None and theorems:
         shown = RewritesView(rewrites=(), theorems=theorems)
     else:
@@ -283,8 +296,11 @@ def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
-    obligations = obligations_by_condition(spec)
-    every = [o for of_condition in obligations.values() for o in of_condition]
-    statuses = {id_: outcome.status for id_, outcome in known(build, spec, every).items()}
-    ids = {name: [o.id for o in of_condition] for name, of_condition in obligations.items()}
+    every = []
+    ids = {}
+    for condition, obligations in obligations_by_condition(spec).items():
+        every += obligations
+        ids[condition] = [obligation.id for obligation in obligations]
+    outcomes = known(build, spec, every)
+    statuses = {id_: outcome.status for id_, outcome in outcomes.items()}
     return view(chosen, ids, statuses, witnesses=witnesses)

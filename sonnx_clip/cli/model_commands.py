@@ -64,6 +64,7 @@ def lint(
     if fusions:
         from sonnx_clip.cli.fusions_command import list_fusions
 
+        # These are about the rules of the profile, of which --fusions reports none.
         if accept_inferred or require_clip or format == "sarif" or select or ignore or statistics:
             todo = "remove the other options; --json and --exit-zero remain"
             raise UserError("--fusions is a report of its own", todo=todo)
@@ -157,6 +158,7 @@ def normalise(
         self_check=self_check,
     )
     run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
+    # Where standard output is the model, the report goes beside it.
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if format == "json":
         print(normalise_json(run), file=stream)
@@ -169,18 +171,17 @@ def normalise(
 
 def shapes_of(texts: list[str]) -> dict[str, list[int]]:
     """The shapes in ``NAME=1,3,64,96``; a scalar is ``NAME=``."""
-    found: dict[str, list[int]] = {}
+    shapes: dict[str, list[int]] = {}
     for text in texts:
+        # From the right: a name may contain an equals sign, sizes do not.
         name, equals, sizes = text.rpartition("=")
         numbers = [size for size in sizes.split(",") if size]
-        if (
-            not equals
-            or not name
-            or not all(number.isdecimal() and int(number) > 0 for number in numbers)
-        ):
+        are_sizes = all(number.isdecimal() and int(number) > 0 for number in numbers)
+        if not equals or not name or not are_sizes:
             todo = "write --input-shape NAME=1,3,64,96 with sizes above 0"
+            # `lint` prints the option to repeat, with ? for a size that it does not know.
             if "?" in sizes:
                 todo = "put a number above 0 in the place of each ?"
             raise UserError(f"'{text}' is not the shape of an input", todo=todo)
-        found[name] = [int(number) for number in numbers]
-    return found
+        shapes[name] = [int(number) for number in numbers]
+    return shapes

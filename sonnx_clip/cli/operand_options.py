@@ -25,6 +25,7 @@ class OperandsCommand(Command):
             if not has_value and waiting:
                 value = waiting.pop(0)  # it may begin with a dash
                 has_value = True
+            # Which operands there are depends on the operator, which is read only after the arguments.
             if name not in options:
                 operand = name.removeprefix("--")
                 parsed += ["--operand", f"{operand}={value}"]

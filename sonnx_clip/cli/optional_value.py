@@ -17,7 +17,10 @@ class OptionalValueCommand(Command):
         parsed: list[str] = []
         for place, argument in enumerate(args):
             parsed.append(argument)
+            if argument not in _DEFAULTS:
+                continue
+            # No value begins with a dash, so what follows is another option.
             following = args[place + 1 : place + 2]
-            if argument in _DEFAULTS and (not following or following[0].startswith("-")):
+            if not following or following[0].startswith("-"):
                 parsed.append(_DEFAULTS[argument])
         return super().parse_args(ctx, parsed)

@@ -34,27 +34,35 @@ def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int
 
     UserError if Coq is missing, or generated/coq is not fresh.
     """
-    spec, root = load_spec(), root or repo_root()
+    spec = load_spec()
+    root = root or repo_root()
     require_fresh(render_coq(spec), root)
     record = coq.check_coq(spec, root, build / "foundation")
     text = record.model_dump_json(indent=1)
     write_whole(build / coq.RECORD, text + "\n")
     if as_json:
         print(text)
-        return 1 if record.problems else 0
-    for problem in record.problems:
-        print(f"problem: {problem}")
-    if not record.theorems:
-        print(f"not checked: {len(record.problems)} problems; Coq {record.coq}")
-        return 1
-    closed = sum(not record.axioms[t.module] for t in record.theorems)
-    print(
-        f"{len(record.theorems)} theorems checked by Coq's kernel"
-        f" ({record.coq}, {record.seconds['wall clock']} s); {closed} closed under the global context,"
-        f" {len(record.theorems) - closed} on the axioms of the reals;"
-        f" {f'{len(record.problems)} problems' if record.problems else 'coqchk agrees'}"
-    )
+    else:
+        print("\n".join(_lines_on_coq(record)))
     return 1 if record.problems else 0
+
+
+def _lines_on_coq(record: coq.CoqRecord) -> Iterator[str]:
+    """The problems, and how many theorems were checked, with and without axioms."""
+    for problem in record.problems:
+        yield f"problem: {problem}"
+    # Without theorems, coqc has failed: there is nothing to count.
+    if not record.theorems:
+        yield f"not checked: {len(record.problems)} problems; Coq {record.coq}"
+        return
+    theorems = len(record.theorems)
+    closed = sum(not record.axioms[theorem.module] for theorem in record.theorems)
+    outcome = f"{len(record.problems)} problems" if record.problems else "coqchk agrees"
+    yield (
+        f"{theorems} theorems checked by Coq's kernel"
+        f" ({record.coq}, {record.seconds['wall clock']} s); {closed} closed under the global context,"
+        f" {theorems - closed} on the axioms of the reals; {outcome}"
+    )
 
 
 def prove_by_frama_c(
@@ -70,60 +78,76 @@ def prove_by_frama_c(
     frama-c.json is written if all element types are selected. UserError if a tool is missing, generated/ is
     stale, or an element type has no C.
     """
-    spec, root = spec or load_spec(), root or repo_root()
-    every = tuple(etype for etype in spec.element_types if etype.c is not None)
-    wanted = {spec.element_type(id_).id for id_ in types}
-    if without := sorted(wanted - {etype.id for etype in every}):
-        raise UserError(
-            f"there is no C kernel for {without[0]}", todo="choose another element type"
-        )
-    chosen = tuple(etype for etype in every if not wanted or etype.id in wanted)
+    spec = spec or load_spec()
+    root = root or repo_root()
+    with_kernel = tuple(etype for etype in spec.element_types if etype.c is not None)
+    chosen = _chosen_types(with_kernel, spec, types)
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
-    began, stream = time.monotonic(), sys.stderr if as_json else sys.stdout
-    found = []
+    began = time.monotonic()
+    # The result of --json is alone on standard output.
+    stream = sys.stderr if as_json else sys.stdout
+    results = []
     for etype in chosen:
-        found.append(frama_c.prove_type(tool, etype, root))
-        for line in _lines(found[-1], etype):
+        result = frama_c.prove_type(tool, etype, root)
+        results.append(result)
+        # At once: an element type takes minutes.
+        for line in _lines(result, etype):
             print(line, file=stream, flush=True)
+    versions = {prover.name: prover.version for prover in tool.provers}
     record = frama_c.FramaCRecord(
         tool=f"sonnx-clip {__version__}",
         spec_digest=spec.digest,
-        tools={"Frama-C": tool.version, **{p.name: p.version for p in tool.provers}},
+        tools={"Frama-C": tool.version, **versions},
         options=frama_c.OPTIONS,
-        complete=chosen == every,
-        types=tuple(found),
+        complete=chosen == with_kernel,
+        types=tuple(results),
     )
     if record.complete:
         write_whole(build / frama_c.RECORD, record.model_dump_json(indent=1) + "\n")
     else:
         print(f"partial run: {build / frama_c.RECORD} is unchanged", file=stream)
-    states = [one.status(etype) for one, etype in zip(found, chosen, strict=True)]
+    states = [result.status(etype) for result, etype in zip(results, chosen, strict=True)]
     if as_json:
         print(record.model_dump_json(indent=1))
     else:
-        single = (
-            f", {states.count('proved by one')} by one prover" if "proved by one" in states else ""
-        )
+        by_one = states.count("proved by one")
+        single = f", {by_one} by one prover" if by_one else ""
         counts = f"{states.count('proved')} proved{single}, {states.count('not proved')} not proved"
         print(f"{len(states)} C kernels: {counts} ({time.monotonic() - began:.0f} s)")
     return 1 if "not proved" in states else 0
 
 
-def _lines(one: frama_c.OfType, etype: ElementType) -> Iterator[str]:
+def _chosen_types(
+    with_kernel: Sequence[ElementType], spec: Spec, types: Sequence[str]
+) -> tuple[ElementType, ...]:
+    """The element types to prove: all that have a C kernel, if none is named. UserError for one without."""
+    wanted = {spec.element_type(id_).id for id_ in types}
+    if not wanted:
+        return tuple(with_kernel)
+    without = sorted(wanted.difference(etype.id for etype in with_kernel))
+    if without:
+        message = f"there is no C kernel for {without[0]}"
+        raise UserError(message, todo="choose another element type")
+    return tuple(etype for etype in with_kernel if etype.id in wanted)
+
+
+def _lines(result: frama_c.OfType, etype: ElementType) -> Iterator[str]:
     """The counts of an element type, and its open goals."""
-    sent = one.total - one.simplified
-    by = ", ".join(f"{one.shown_by(name)} by {name}" for name in PROVERS)
-    axioms = f", {len(one.taken)} axioms" if one.taken else ""
+    sent = result.total - result.simplified
+    by_prover = ", ".join(f"{result.shown_by(name)} by {name}" for name in PROVERS)
+    axioms = f", {len(result.taken)} axioms" if result.taken else ""
+    held = sum(test.held for test in result.smoke)
     yield (
-        f"{one.type}: {one.status(etype)}: {one.shown} of {one.total} goals: {one.simplified} by WP itself,"
-        f" of the other {sent}: {by}; {sum(s.held for s in one.smoke)} of {len(one.smoke)} smoke tests"
-        f" held{axioms} ({one.seconds:.1f} s)"
+        f"{result.type}: {result.status(etype)}: {result.shown} of {result.total} goals:"
+        f" {result.simplified} by WP itself, of the other {sent}: {by_prover};"
+        f" {held} of {len(result.smoke)} smoke tests held{axioms} ({result.seconds:.1f} s)"
     )
-    lines = one.open(etype)
-    yield from (f"{one.type}: {line}" for line in lines[:_SHOWN])
-    if len(lines) > _SHOWN:
-        yield f"{one.type}: … and {len(lines) - _SHOWN} more"
-    for goal in one.goals:
+    open_goals = result.open(etype)
+    for line in open_goals[:_SHOWN]:
+        yield f"{result.type}: {line}"
+    if len(open_goals) > _SHOWN:
+        yield f"{result.type}: … and {len(open_goals) - _SHOWN} more"
+    for goal in result.goals:
         if goal.status == "proved by one":
-            yield f"{one.type}: {goal.name}: proved by {goal.shown_by[0]} only"
+            yield f"{result.type}: {goal.name}: proved by {goal.shown_by[0]} only"

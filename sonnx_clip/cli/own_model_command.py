@@ -95,10 +95,12 @@ def _lines(report: OwnModelReport) -> Iterator[str]:
     yield f"{report.runtime_version}, {report.model}"
     for number, window in enumerate(report.windows, 1):
         yield ""
+        clips_of_window = len(window.clips)
         names = ", ".join(window.clips[:_SHOWN])
-        more = f" and {len(window.clips) - _SHOWN} more" if len(window.clips) > _SHOWN else ""
-        yield f"window {number}: {window.chain}; {counted(len(window.clips), 'Clip')}: {names}{more}"
-        yield from (f"  {line}" for line in _of_window(window))
+        more = f" and {clips_of_window - _SHOWN} more" if clips_of_window > _SHOWN else ""
+        yield f"window {number}: {window.chain}; {counted(clips_of_window, 'Clip')}: {names}{more}"
+        for line in _of_window(window):
+            yield f"  {line}"
     if report.left_out:
         yield ""
         for name, why in report.left_out.items():
@@ -146,29 +148,40 @@ def _write_windows(
     """Write each window that deviates as a model with its inputs, and a script that runs it."""
     make_folder(folder)
     lines = ["# Runs each window that deviates, and prints the result that is wrong. sh again.sh"]
-    set_up, result = worker.texts[True]
-    for number, (window, found) in enumerate(zip(windows, report.windows, strict=True), 1):
-        if not found.deviations:
+    for number, (window, judged) in enumerate(zip(windows, report.windows, strict=True), 1):
+        if not judged.deviations:
             continue
-        first = found.deviations[0]
+        first = judged.deviations[0]
         name = f"window-{number}"
+        # A window may be fed with other weights: the model is the one that deviates.
         asked = window_for(window, first.feed)
         onnx.save(asked.whole(first.output), folder / f"{name}.onnx")
         inputs = feeds_of(asked, first.feed)
         np.savez(folder / f"{name}.npz", *inputs.values())
-        names = ", ".join(f'"{one}"' for one in window.inputs)
-        code = "\n".join(
-            [
-                "import numpy as np, onnx, onnx.parser",
-                worker.imports,
-                f'p = onnx.load("{name}.onnx")',
-                *([set_up] if set_up else []),
-                f'd = dict(zip([{names}], np.load("{name}.npz").values()))',
-                f"y = {result}",
-                f"print(np.asarray(y).reshape(-1)[{first.entry}])",
-            ]
-        )
-        lines += [f"\n# {_of_deviation(first)}", shlex.join([sys.executable, "-c", code])]
-    if not any(found.deviations for found in report.windows):
+        code = _code_that_runs(name, window, first, worker)
+        command = shlex.join([sys.executable, "-c", code])
+        lines += [f"\n# {_of_deviation(first)}", command]
+    if not any(judged.deviations for judged in report.windows):
         lines = ["# No window deviates."]
     write_whole(folder / "again.sh", "\n".join([*lines, ""]))
+
+
+def _code_that_runs(
+    name: str, window: Window, deviation: WindowDeviation, worker: ModelWorker
+) -> str:
+    """Python that runs the model of a name with its inputs, and prints the entry that deviates."""
+    set_up, result = worker.texts[True]
+    names = ", ".join(f'"{input_name}"' for input_name in window.inputs)
+    statements = [
+        "import numpy as np, onnx, onnx.parser",
+        worker.imports,
+        f'p = onnx.load("{name}.onnx")',
+    ]
+    if set_up:
+        statements.append(set_up)
+    statements += [
+        f'd = dict(zip([{names}], np.load("{name}.npz").values()))',
+        f"y = {result}",
+        f"print(np.asarray(y).reshape(-1)[{deviation.entry}])",
+    ]
+    return "\n".join(statements)

@@ -74,6 +74,7 @@ def _generate(root: Path, *, check: bool) -> int:
     from sonnx_clip.spec import check_findings, check_spec, load_spec
 
     spec = load_spec()
+    # Before anything is rendered: a wrong specification leaves generated/ as it is.
     for check_section in (check_spec, refuse_weakened, check_claims, check_findings):
         check_section(spec)
     generated = render_all(spec)
@@ -212,6 +213,7 @@ def verify(
     from sonnx_clip.spec import load_spec
 
     if key is not None:
+        # First: what is not as it was signed need not be checked further.
         from sonnx_clip.evidence.supply_chain import verify_signed
 
         print(verify_signed(build, key))

@@ -40,9 +40,14 @@ from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.operators import has_written_theory, specification, written_theory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.prove.proofs_record import TrustedItem
+    from sonnx_clip.prove.prove_all import Proofs
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
 
 LEDGER = "answers.sqlite"
 _SHOWN = 20  # failures that are shown in full, and lines of a list
@@ -104,7 +109,8 @@ def prove_another(operator: str, request: ProveRequest) -> int:
 
 def require_fresh(files: Mapping[str, str], root: Path, *folders: str) -> None:
     """UserError if a file differs from its rendering, or a file in `folders` is not rendered."""
-    if stale := differences(Generated(dict(files), ()), root, folders):
+    stale = differences(Generated(dict(files), ()), root, folders)
+    if stale:
         raise UserError(f"generated/ is stale: {stale[0]}", todo="run: sonnx-clip generate")
 
 
@@ -129,79 +135,114 @@ def prove_these(
     )
     provers = find_provers(tuple(request.provers) or NAMES)
     why3 = configure(build, root=root)
-    _, canaries = render_canaries(spec)
     complete = selected == theories.obligations and len(provers) == len(NAMES)
-    if complete and root is None:  # the proved C has to be the C that is compiled
-        c_files = render_c(spec, theories.files)
-        require_fresh(
-            {path: c_files[path] for path in c_files if repo_file(path).is_file()}, repo_root()
-        )
+    if complete and root is None:
+        _require_fresh_c(spec, theories)
     console = Console(stderr=request.as_json, highlight=False, soft_wrap=True)
-    if not console.is_terminal:
+    if not console.is_terminal:  # a file or a pipe has no width
         console.width = _PLAIN_WIDTH
-    whole_files = {o.file for o in selected} - {
-        o.file for o in set(theories.obligations) - set(selected)
-    }
-    total, at_once = (
-        (len(selected) + len(canaries)) * len(provers),
-        request.jobs or os.cpu_count() or 1,
-    )
-    with (
-        closing(Ledger(ledger or build / LEDGER)) as known,
-        progress("proving", total, "answers", console) as show,
-    ):
-        session = ProofSession(why3, provers, known, at_once, lambda count: show(count, ""))
-        proofs = session.prove(selected, frozenset(whole_files), canaries)
+    ledger_file = ledger or build / LEDGER
+    proofs = _run(spec, theories, selected, why3, provers, request.jobs, ledger_file, console)
+
     listed = trusted(theories.obligations, why3.texts)
     taken = (*listed, *of_tasks(proofs.said, listed))
-    changed = [line for line in surprises(taken) if root is None or not line.startswith("- ")]
-    accept = f"to accept them, edit {GOLDEN} and give the reason for each"
-    news = _listed(
-        f"the assumptions of the proofs have changed (compared with {GOLDEN})", changed, accept
-    )
+    changed_assumptions = _changed_assumptions(taken, is_clip=root is None)
     lines = [*failures(why3, provers, proofs, shown)]
-    if any(t.kind == "refused" for t in taken):  # a record of this run would be worth nothing
-        _print(console, [*lines, proofs_summary(proofs), news])
+    if any(item.kind == "refused" for item in taken):  # a record of this run would be worth nothing
+        _print(console, [*lines, proofs_summary(proofs), changed_assumptions])
         return 1
     record = proofs_record_of(spec, why3, provers, proofs, taken, complete=complete, root=root)
-    if complete and not any(o.status == "not proved" for o in proofs.canaries):
+    if complete and not any(canary.status == "not proved" for canary in proofs.canaries):
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
-    accept = f"to accept it, compare each statement with its sentence in {STATEMENTS}"
-    weaker = [str(error) for error in weakened(spec)]
-    rendered = rendered_list(spec).name
-    accept_rendered = (
-        f"to accept it, read each in its theory; `sonnx-clip generate` writes the new {rendered}"
-    )
-    problems = [
-        news,
-        _listed(
-            f"entries of {spec.file} without an obligation", uncovered(spec, theories.obligations)
-        ),
-        _listed(f"the hand-written theories differ from {STATEMENTS}", unpinned(), accept),
-        _listed(
-            f"what is proved differs from {rendered}",
-            rendered_differences(spec, theories.files),
-            accept_rendered,
-        ),
-        _listed("claims that differ from spec/clip.expected.yaml", weaker),
-    ]
+
+    problems = [changed_assumptions, *_changed_statements(spec, theories)]
     if request.as_json:
         print(to_json({**record.model_dump(), "run": proofs.run}, indent=1).decode())
     else:
         print_table(console, spec, proofs)
         lines += undecided(why3, provers, proofs)
         if not complete:
-            path = build / RECORD
-            state = f"{path} is unchanged" if path.is_file() else f"it writes no {path}"
-            needed = "`explain` and `evidence` need a run of all obligations"
-            lines.append(f"partial run: {state}; {needed}")
-        _print(console, [*lines, proofs_summary(proofs)])
-        if left := unclaimed(spec):
-            theory = f"why3/{written_theory(spec).name}"
-            why = f"there is no theory of tensors and dialects, {theory}"
-            _print(console, [f"not proved, because {why}: {', '.join(left)}"])
+            lines.append(_partial_run(build / RECORD))
+        _print(console, [*lines, proofs_summary(proofs), _not_claimed(spec)])
     _print(console, problems)
     return 0 if proofs.all_shown and not any(problems) else 1
+
+
+def _run(
+    spec: Spec,
+    theories: Generated,
+    selected: tuple[Obligation, ...],
+    why3: Why3,
+    provers: Sequence[Prover],
+    jobs: int | None,
+    ledger: Path,
+    console: Console,
+) -> Proofs:
+    """The answers of the provers on selected obligations and on all canaries, with a progress bar."""
+    _, canaries = render_canaries(spec)
+    # Files of which every obligation is selected: there, a goal more is a stray.
+    left_out = set(theories.obligations).difference(selected)
+    partial_files = {obligation.file for obligation in left_out}
+    whole_files = {obligation.file for obligation in selected} - partial_files
+    total = (len(selected) + len(canaries)) * len(provers)
+    at_once = jobs or os.cpu_count() or 1
+    with closing(Ledger(ledger)) as known, progress("proving", total, "answers", console) as show:
+        session = ProofSession(why3, provers, known, at_once, lambda count: show(count, ""))
+        return session.prove(selected, frozenset(whole_files), canaries)
+
+
+def _changed_assumptions(taken: Sequence[TrustedItem], *, is_clip: bool) -> str:
+    """What the proofs rest on beside what is listed; empty if that is all."""
+    changed: list[str] = []
+    for line in surprises(taken):
+        # The list is Clip's: of another operator's proofs, it is no news that they need less.
+        if is_clip or not line.startswith("- "):
+            changed.append(line)
+    head = f"the assumptions of the proofs have changed (compared with {GOLDEN})"
+    accept = f"to accept them, edit {GOLDEN} and give the reason for each"
+    return _listed(head, changed, accept)
+
+
+def _changed_statements(spec: Spec, theories: Generated) -> Iterator[str]:
+    """What is stated otherwise than a person has read it, or not at all; empty texts if nothing is."""
+    rendered = rendered_list(spec).name
+    weaker = [str(error) for error in weakened(spec)]
+    yield _listed(
+        f"entries of {spec.file} without an obligation", uncovered(spec, theories.obligations)
+    )
+    yield _listed(
+        f"the hand-written theories differ from {STATEMENTS}",
+        unpinned(),
+        f"to accept it, compare each statement with its sentence in {STATEMENTS}",
+    )
+    yield _listed(
+        f"what is proved differs from {rendered}",
+        rendered_differences(spec, theories.files),
+        f"to accept it, read each in its theory; `sonnx-clip generate` writes the new {rendered}",
+    )
+    yield _listed("claims that differ from spec/clip.expected.yaml", weaker)
+
+
+def _partial_run(record: Path) -> str:
+    state = f"{record} is unchanged" if record.is_file() else f"it writes no {record}"
+    return f"partial run: {state}; `explain` and `evidence` need a run of all obligations"
+
+
+def _not_claimed(spec: Spec) -> str:
+    """What is not proved because there is no theory of it; empty if there is one."""
+    left = unclaimed(spec)
+    if not left:
+        return ""
+    theory = f"why3/{written_theory(spec).name}"
+    why = f"there is no theory of tensors and dialects, {theory}"
+    return f"not proved, because {why}: {', '.join(left)}"
+
+
+def _require_fresh_c(spec: Spec, theories: Generated) -> None:
+    """UserError if a C file is stale: the proved C has to be the C that is compiled."""
+    rendered = render_c(spec, theories.files)
+    there = {path: text for path, text in rendered.items() if repo_file(path).is_file()}
+    require_fresh(there, repo_root())
 
 
 def _print(console: Console, lines: Iterable[str]) -> None:
@@ -209,16 +250,15 @@ def _print(console: Console, lines: Iterable[str]) -> None:
         console.print(line, markup=False)
 
 
-def _listed(head: str, found: Iterable[str], accept: str = "") -> str:
+def _listed(head: str, items: Iterable[str], accept: str = "") -> str:
     """A heading, a line for each item, and how to accept them; empty if there are none."""
-    lines = list(found)
-    if not lines:
+    every = list(items)
+    if not every:
         return ""
-    left = len(lines) - _SHOWN
-    more = [f"and {left} more"] if left > 0 else []
-    return "\n".join(
-        [
-            f"\n{head}:",
-            *(f"  {line}" for line in (*lines[:_SHOWN], *more, accept) if line),
-        ]
-    )
+    lines = every[:_SHOWN]
+    left = len(every) - _SHOWN
+    if left > 0:
+        lines.append(f"and {left} more")
+    if accept:
+        lines.append(accept)
+    return "\n".join([f"\n{head}:", *(f"  {line}" for line in lines if line)])

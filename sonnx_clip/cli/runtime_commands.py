@@ -179,6 +179,7 @@ def check(
         highest = max(highest, status)
         if status == check_command.INTERRUPTED:
             break
+    # A third of the public reports are about a Clip that was rewritten with its neighbours.
     if optimiser is not None and contexts is None:
         print(f"{optimiser} was asked models of one node; --contexts asks more", file=sys.stderr)
     raise typer.Exit(highest)

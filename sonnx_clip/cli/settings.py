@@ -59,6 +59,7 @@ class Settings(_Table):
 def settings() -> Settings:
     """The settings that count in the working folder; UserError names the file and the key that is wrong."""
     folder = Path.cwd()
+    # The first file that has settings counts: those of a folder above are not merged in.
     for parent in (folder, *folder.parents):
         for name in (OWN_FILE, PYTHON_FILE):
             file = parent / name

@@ -61,6 +61,7 @@ def run_campaign(
         UserError: the runtime or an element type is not known, or a package is missing.
         InterruptedCampaignError: the run was interrupted.
     """
+    # A name that is not known is refused at once, and not by each unit.
     module_of(options.runtime)
     if store is not None:
         options = replace(options, identity=store.identity)
@@ -82,7 +83,7 @@ def runtime_version(options: CheckOptions) -> str:
                 options.runtime, etype.id, options.limits, signature=options.of.signature
             )
         except UnsupportedError as error:
-            version = error.version
+            version = error.version  # of a runtime that serves no type, better than its name
         except RuntimeDiedError:
             continue
         else:
@@ -125,6 +126,7 @@ class _Campaign:
             running.update((pool.submit(self._result_of, unit), unit) for unit in units)
 
         try:
+            # The first unit of every type decides whether the others are judged.
             start(units[0] for units in self._units.values())
             while running:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -134,6 +136,7 @@ class _Campaign:
             return self._report()
         except KeyboardInterrupt:
             self._stop(pool)
+            # What was counted until the interrupt is valid, and part of the report.
             for future, unit in running.items():
                 has_result = not future.cancelled() and not future.exception()
                 result = future.result() if has_result else None
@@ -174,7 +177,8 @@ class _Campaign:
                 return stored
 
         result = self._judge.judge(unit)
-        if self._stopped:  # its counts are valid, but the interrupt caused its end
+        # After an interrupt its counts are valid, but not why it ended.
+        if self._stopped:
             update = {"stopped": None, "forms": None, "forms_stopped": False, "partial": True}
             return result.model_copy(update=update)
         result = describe(result, unit, results.get(FIRST), lambda: self._stopped)
@@ -202,6 +206,7 @@ class _Campaign:
             results = self._results[etype.id]
             types.append(merged(etype, units, results, operator))
 
+            # A type counts as stored only if no unit of it was judged now; its date is that of the oldest.
             parts = [unit.part for unit in needed(units, results)]
             made = [results[part].made for part in parts if part in results]
             if len(made) == len(parts) and all(made):

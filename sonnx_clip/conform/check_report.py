@@ -99,33 +99,34 @@ class Sum(Stored):
 
     def __add__(self, other: Self) -> Self:
         """The sum."""
-        names = type(self).model_fields
-        return type(self)(
-            **{name: _added(getattr(self, name), getattr(other, name)) for name in names}
-        )
+        fields = {}
+        for name in type(self).model_fields:
+            fields[name] = _added(getattr(self, name), getattr(other, name))
+        return type(self)(**fields)
 
 
 def _added(one: Any, other: Any) -> Any:
     match one:
-        case bool():
+        case bool():  # before int: a bool is an int of Python
             return one and other
         case int():
             return one + other
         case dict():
             return added(one, other)
         case tuple():
-            known = {found.key for found in one}
-            return (*one, *(found for found in other if found.key not in known))
+            known = {deviation.key for deviation in one}
+            more = [deviation for deviation in other if deviation.key not in known]
+            return (*one, *more)
         case _:
             return one or other
 
 
 def added(first: Mapping[str, _T], second: Mapping[str, _T]) -> dict[str, _T]:
     """Sums by key."""
-    return {
-        **first,
-        **{key: first[key] + one if key in first else one for key, one in second.items()},
-    }
+    sums = dict(first)
+    for key, value in second.items():
+        sums[key] = first[key] + value if key in first else value
+    return sums
 
 
 class Extent(Sum):
@@ -233,7 +234,9 @@ class FormReport(Stored):
 
     def verdict_of(self, id_: str) -> Verdict:
         """The verdict of a class."""
-        return "refused" if self.verdict == "refused" else self.classes.get(id_, "conforms")
+        if self.verdict == "refused":
+            return "refused"
+        return self.classes.get(id_, "conforms")
 
 
 class TypeReport(Stored):
@@ -288,11 +291,9 @@ class TypeReport(Stored):
     @property
     def has_blind_forms(self) -> bool:
         """Whether it opens models, and nothing was compared in any form of one."""
-        return (
-            self.forms is not None
-            and self.compared > 0
-            and not any(form.compared for form in self.forms)
-        )
+        if self.forms is None or self.compared == 0:
+            return False
+        return not any(form.compared for form in self.forms)
 
 
 def _name_in_ascii(name: str) -> str:
@@ -358,16 +359,19 @@ class Report(Stored):
         """Every deviation in a context, with its element type."""
         for report in self.types:
             for context in report.contexts:
-                yield from ((report.type, context, deviation) for deviation in context.deviations)
+                for deviation in context.deviations:
+                    yield report.type, context, deviation
 
     @property
     def failed(self) -> bool:
         """Whether a class or a context fails, a required type is unsupported, or nothing was compared."""
+        # A runtime that refuses everything conforms in nothing.
         if self.compared == 0:
             return True
         for report in self.types:
             if report.verdict == "unsupported" and report.type in self.required:
                 return True
+            # An optimiser that refuses every model would pass by its other calls.
             if report.has_blind_forms:
                 return True
             if any(klass.verdict in FAILING for klass in report.classes):

@@ -51,6 +51,7 @@ def context_lines(by_type: ByType, *, pasted: bool = False) -> Iterator[str]:
     for etype, contexts in by_type.items():
         if contexts:
             yield _counts(etype, contexts)
+    # What is wrong comes before what is only worth knowing.
     for blocks in by_cause(by_type):
         yield ""
         yield from _block(blocks)
@@ -108,7 +109,9 @@ def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...
     # What is not a rewrite is described in words: "as if no Clip were there".
     change = wrong.rewrite or wrong.legal_when
     named = (wrong.without, change, wrong.step)
-    return (wrong.kind, *named) if any(named) else (wrong.kind, context.id)
+    if any(named):
+        return (wrong.kind, *named)
+    return (wrong.kind, context.id)
 
 
 def _block(group: Sequence[LocatedDeviation]) -> Iterator[str]:
@@ -116,9 +119,8 @@ def _block(group: Sequence[LocatedDeviation]) -> Iterator[str]:
     first = group[0].wrong
     results = sum(entry.wrong.results for entry in group)
     graphs = sum(entry.wrong.pairs for entry in group)
-    where = places(group)
     kind = KINDS[first.kind]
-    yield f"{kind}: {where}; {results:,} results in {counted(graphs, 'graph')}"
+    yield f"{kind}: {places(group)}; {results:,} results in {counted(graphs, 'graph')}"
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
     yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
     if first.step:
@@ -128,7 +130,8 @@ def _block(group: Sequence[LocatedDeviation]) -> Iterator[str]:
     if first.graph:
         yield f"  the graph that ran: {first.graph}"
     if first.rewrite:
-        yield f"  as by the rewrite {first.rewrite}{_terms(first.rewrite)}"
+        terms = _terms(first.rewrite)
+        yield f"  as by the rewrite {first.rewrite}{terms}"
         stated = f"legal {first.legal_when}" if first.legal_when else _NO_CONDITION
         yield f"  {stated}"
     elif first.legal_when:
@@ -167,7 +170,10 @@ def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
     """Where the whole graph is right, and a node alone is not: that verdict is about another kernel."""
     better = []
     for etype, contexts in by_type.items():
-        better += [f"{c.id} ({etype}, {c.better:,} results)" for c in contexts if c.better]
+        for context in contexts:
+            if context.better:
+                where = f"{context.id} ({etype}, {context.better:,} results)"
+                better.append(where)
     if better:
         yield ""
         yield f"right as a whole, wrong one node at a time: {', '.join(better)}"
@@ -186,10 +192,14 @@ def by_refusal(by_type: ByType) -> list[list[LocatedRefusal]]:
     groups: dict[tuple[str, str], list[LocatedRefusal]] = defaultdict(list)
     for etype, contexts in by_type.items():
         for context in contexts:
+            # Where the first graphs failed, `_not_asked` has the words.
+            if not context.was_asked:
+                continue
             for refusal in context.refusals:
-                if refusal.when != "always" and context.was_asked:
-                    refused = LocatedRefusal(etype, context, refusal)
-                    groups[refusal.when, refusal.words].append(refused)
+                if refusal.when == "always":
+                    continue
+                refused = LocatedRefusal(etype, context, refusal)
+                groups[refusal.when, refusal.words].append(refused)
     return list(groups.values())
 
 
@@ -211,6 +221,7 @@ def _not_asked(by_type: ByType) -> Iterator[str]:
         left_out = [context for context in contexts if not context.was_asked]
         if not left_out:
             continue
+        # The first graphs are the same for all contexts of a type, and so are the words.
         (refusal,) = left_out[0].refusals
         yield ""
         where = f"{counted(len(left_out), 'context')} of {etype}"
@@ -222,6 +233,6 @@ def failing_contexts(report: Report) -> int:
     """In how many contexts of how many types a runtime fails."""
     failing = 0
     for of_type in report.types:
-        verdicts = [context.verdict for context in of_type.contexts]
-        failing += sum(verdict in FAILING_IN_CONTEXT for verdict in verdicts)
+        for context in of_type.contexts:
+            failing += context.verdict in FAILING_IN_CONTEXT
     return failing

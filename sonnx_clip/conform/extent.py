@@ -102,7 +102,11 @@ def scope(
         tried = [report.tried, *(form.tried for form in report.served_forms)]
         is_partial = is_partial or any(map(_is_partial, tried))
 
-    unseen: Parts = [(_bits_of(types) & {"32", "64"}, unusual)]
+    # Every value of 16 bits is tried, but every pair of two tensors at the highest level alone.
+    sampled = {"32", "64"}
+    if operator.tensors > 1 and level != "exhaustive":
+        sampled.add("16")
+    unseen: Parts = [(_bits_of(types) & sampled, unusual)]
     unseen += _not_seen_of_few(by_option=few_calls) if few else _not_seen(types, operator, level)
     unseen += [(True, words) for words in unasked]
     unseen += [

@@ -48,6 +48,7 @@ def cache_identity(runtime: str, operator: Operator) -> str | None:
         UserError: there is no C compiler, for a runtime that needs one.
     """
     packages = {name: distribution(name) for name in _packages(runtime)}
+    # What another runtime loads is not known, and a package without metadata may be any version.
     if runtime not in RUNTIMES or None in packages.values():
         return None
     return _digest({**_parts(runtime, operator), "packages": str(packages)})
@@ -77,7 +78,10 @@ def _packages(runtime: str) -> tuple[str, ...]:
 
 
 def _digest(parts: dict[str, str]) -> str:
-    return digest_of_parts(text for item in parts.items() for text in item)
+    texts: list[str] = []
+    for name, text in parts.items():
+        texts += [name, text]
+    return digest_of_parts(texts)
 
 
 def _parts(runtime: str, operator: Operator) -> dict[str, str]:
@@ -90,22 +94,28 @@ def _parts(runtime: str, operator: Operator) -> dict[str, str]:
         for file in files_named(runtime):
             files += [file.name, _bytes(file)]
         parts["its files"] = digest_of_parts(files)
+    settings = [f"{name}={value}" for name, value in variables().items()]
+    libc = " ".join(platform.libc_ver())
     return {
         **parts,
         "checker": our_code(),
         "spec": operator.spec.digest,
         "oracle": digest_of_parts([_bytes(repo_file(ORACLE_FILE))]),
+        # Runtimes choose their kernels by the processor.
         "processor": processor(),
-        "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
+        "system": f"{platform.platform()} {libc}",
         "Python": f"{sys.version} {sys.implementation.name}",
-        "environment": digest_of_parts(f"{name}={value}" for name, value in variables().items()),
+        "environment": digest_of_parts(settings),
     }
 
 
 def variables() -> dict[str, str]:
     """The environment variables that may affect results, sorted by name."""
-    names = [name for name in sorted(os.environ) if name.startswith(VARIABLES)]
-    return {name: os.environ[name] for name in names if name not in _WITHOUT_EFFECT}
+    affecting = {}
+    for name in sorted(os.environ):
+        if name.startswith(VARIABLES) and name not in _WITHOUT_EFFECT:
+            affecting[name] = os.environ[name]
+    return affecting
 
 
 def _library(runtime: str) -> str:
@@ -124,19 +134,33 @@ def _library(runtime: str) -> str:
 def files_named(runtime: str) -> Iterator[Path]:
     """The existing files in the name of a runtime; for a module, the file that Python would import."""
     kind, options, target = split_name(runtime)
-    if kind in ("exec", "onnx-cmd") or (kind == "optimised" and "{" in target):
+    is_command = kind in ("exec", "onnx-cmd") or (kind == "optimised" and "{" in target)
+    python_file = file_function(target)
+    if is_command:
         words = command_words(target)
     elif kind == "so":
         words = [options, target]
-    elif (file := file_function(target)) is not None:
-        words = [file[0]]
+    elif python_file is not None:
+        words = [python_file[0]]
     else:
-        words, places = [], None
-        for part in module_of(target).split("."):  # without importing anything
-            if (spec := PathFinder.find_spec(part, places)) is None:
-                return
-            words, places = [spec.origin or ""], spec.submodule_search_locations
-    yield from (path for path in map(Path, words) if path.is_file())
+        words = _origin_of(module_of(target))
+    for word in words:
+        path = Path(word)
+        if path.is_file():
+            yield path
+
+
+def _origin_of(module: str) -> list[str]:
+    """The file that Python would import a module from; empty if there is none. Nothing is imported."""
+    origin = ""
+    places = None
+    for part in module.split("."):
+        spec = PathFinder.find_spec(part, places)
+        if spec is None:
+            return []
+        origin = spec.origin or ""
+        places = spec.submodule_search_locations
+    return [origin]
 
 
 def _bytes(file: Path) -> bytes:

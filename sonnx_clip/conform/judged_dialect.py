@@ -31,7 +31,7 @@ from sonnx_clip.spec.bounds_in_use import bounds_in_use
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sonnx_clip.conform.check_report import TypeReport
+    from sonnx_clip.conform.check_report import FormReport, TypeReport
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.oracle.dialect import DialectOracle
     from sonnx_clip.spec import Spec
@@ -80,9 +80,8 @@ class JudgedDialect:
         """Every way to give or omit bounds that it allows, in each of its operator sets."""
         bounds: Any = "attributes" if self.has_attributes else "inputs"
         ways: Iterable[Given] = GIVEN if self.of_version.row["missing"] else ("both",)
-        if (
-            self.has_attributes
-        ):  # an attribute is there or not; an input may have an empty name, too
+        # An attribute is there or not; an input may have an empty name, too.
+        if self.has_attributes:
             ways = [way for way in ways if "empty" not in way]
         return [
             ModelForm(bounds, "symbolic", 1, opset, optimised=True, given=way)
@@ -99,19 +98,22 @@ class JudgedDialect:
         spec = operator.spec
         given_type = self._given_type(spec, etype)
         bits = bits_type(etype.id)
-        chosen_pairs = np.array(chosen_bounds(given_type, operator, few=few)).T.tolist()
-        chosen = self._as_operands(spec, etype, form, chosen_pairs)
-        special = np.array(special_patterns(etype), bits)
+        chosen_scalars = np.array(chosen_bounds(given_type, operator, few=few))
+        chosen = self._as_operands(spec, etype, form, chosen_scalars.T.tolist())
         scalars = tuple(np.array(side, bits) for side in zip(*chosen, strict=True))
-        used = self._as_operands(spec, etype, form, self._used_pairs(spec, given_type, form))
+        special = np.array(special_patterns(etype), bits)
+
+        used_pairs = self._used_pairs(spec, given_type, form)
+        used = self._as_operands(spec, etype, form, used_pairs)
+        # Attributes are constants: converters see them, as in `pairs_with_zero`.
         with_zero = None
         if self.has_attributes and not few:
             pairs = self._as_operands(spec, etype, form, pairs_with_zero(given_type))
             with_zero = bounds_with_values(etype, pairs, operator)
         return FormBounds(
-            tabulate(etype, [special], scalars, operator),
-            bounds_with_values(etype, used, operator),
-            with_zero,
+            special=tabulate(etype, [special], scalars, operator),
+            used=bounds_with_values(etype, used, operator),
+            with_zero=with_zero,
         )
 
     def _given_type(self, spec: Spec, etype: ElementType) -> ElementType:
@@ -139,36 +141,41 @@ class JudgedDialect:
         """The pairs in the element type, each once, with the dialect's default for a missing side."""
         dtype = numpy_type(etype.id)
         given_type = self._given_type(spec, etype)
-        given = np.array(list(pairs), bits_type(given_type.id)).view(numpy_type(given_type.id))
+        given_bits = np.array(list(pairs), bits_type(given_type.id))
+        given = given_bits.view(numpy_type(given_type.id))
         with np.errstate(invalid="ignore"):  # signalling NaNs
             bounds = given.astype(dtype)
 
         for side, name in enumerate(("l", "m")):
             if name in form.missing_bounds:
                 # Not before: a dialect that requires its bounds has no defaults.
-                bounds[:, side] = self.of_version.bounds(dtype)[side]
+                defaults = self.of_version.bounds(dtype)
+                bounds[:, side] = defaults[side]
         rows = bounds.view(bits_type(etype.id)).tolist()
-        return list(dict.fromkeys(tuple(row) for row in rows))
+        # Pairs that differed in the missing side alone are equal now.
+        distinct = dict.fromkeys(tuple(row) for row in rows)
+        return list(distinct)
 
     def scope(self, types: Sequence[TypeReport]) -> tuple[str, str]:
         """What was compared with the dialect, and the blind spots, each as a sentence."""
         forms = []
         for report_of_type in types:
             forms += [report for report in report_of_type.served_forms if report.compared]
-        compared = "nothing"
-        if forms:
-            named = phrases_of_compared(_COMPARED, (report.tried for report in forms))
-            ways = dict.fromkeys(
-                _WAYS.get(report.form.given, report.form.given) for report in forms
-            )
-            opsets = sorted({report.form.opset for report in forms})
-            where = f"with {', '.join(ways)}, in operator set {' and '.join(map(str, opsets))}"
-            compared = f"{'; '.join(named)}; {where}"
+        compared = _what_was_compared(forms) if forms else "nothing"
         windows = "DirectML, which needs Windows and a Direct3D 12 device"
         return (
             f"compared: {compared}.",
             f"Not asked: other values; other ranks and lengths of X; {windows}.",
         )
+
+
+def _what_was_compared(forms: Sequence[FormReport]) -> str:
+    """The purposes of the calls in some forms, the ways to give bounds, and the operator sets."""
+    named = phrases_of_compared(_COMPARED, [report.tried for report in forms])
+    ways = dict.fromkeys(_WAYS.get(report.form.given, report.form.given) for report in forms)
+    opsets = sorted({report.form.opset for report in forms})
+    sets = " and ".join(map(str, opsets))
+    return f"{'; '.join(named)}; with {', '.join(ways)}, in operator set {sets}"
 
 
 def versions_of_onnx() -> dict[str, int]:
@@ -223,6 +230,7 @@ def _allows(
 ) -> Array:
     """Whether a reading allows answers, with any payload of a NaN that it allows."""
     allowed = np.asarray(reading(x, l, m, got))
+    # The text of a dialect does not speak of payloads: a NaN is allowed if any NaN of the operands is.
     for operand in (x, l, m):
         nan = np.not_equal(operand, operand) & np.not_equal(got, got)
         allowed = allowed | nan & reading(x, l, m, operand)

@@ -70,6 +70,7 @@ def _allows_others(reading: Reading, answers: Answers) -> bool:
 
 
 def _other_answers(answers: Answers) -> Iterator[Array]:
+    # A reading allows operands and NaNs only, so no other number is tried.
     yield from answers.values
     if answers.etype.family == "float":
         for text in ("nan", "-nan"):

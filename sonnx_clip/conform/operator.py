@@ -113,10 +113,12 @@ def operator_named(name_or_file: str) -> Operator:
 def machine_types(ids: Sequence[str], operator: Operator) -> list[ElementType]:
     """The element types with these ids; all that NumPy has, if empty. UserError if one is unknown."""
     spec = operator.spec
+    # Every check comes here first: no verdict is by an oracle of another specification.
     if spec.digest != operator.oracle.SPEC_DIGEST:
         raise UserError(f"generated/ is stale for {spec.file}", todo="run: sonnx-clip generate")
     known = [spec.element_type(id_) for id_ in operator.element_types]
-    wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
+    distinct = dict.fromkeys(ids)
+    wanted = [spec.element_type(id_) for id_ in distinct] or known
     for etype in wanted:
         if etype not in known:
             message = f"{etype.id} is not a machine type: no runtime has values of it"

@@ -53,8 +53,11 @@ class ClipTests:
     def __init__(
         self, config: pytest.Config, runtime: str, types: str | None, xfail: str | None
     ) -> None:
-        self._config, self._runtime = config, runtime
-        self._types = [name.strip() for name in (types or "").split(",") if name.strip()]
+        self._config = config
+        self._runtime = runtime
+        names = (types or "").split(",")
+        self._types = [name.strip() for name in names if name.strip()]
+        # Relative to the folder in which pytest was called, and not to its rootdir.
         self._xfail = None if xfail is None else config.invocation_params.dir / xfail
         self._report: Report | None = None
 
@@ -69,14 +72,15 @@ class ClipTests:
             if self._xfail is not None:
                 read_expected(self._xfail)  # mistakes in it are reported before the campaign
             self._print(f"judging {self._runtime}")
-            sys.path.insert(
-                0, str(Path.cwd())
-            )  # where `python -m` would look for ``module:function``
+            # Where `python -m` would look for ``module:function``: pytest does not add this folder.
+            folder = str(Path.cwd())
+            sys.path.insert(0, folder)
             try:
                 options = CheckOptions(self._runtime, self._types, of=clip_operator())
                 self._report = run_campaign(options, jobs=os.cpu_count() or 1)
             finally:
-                sys.path.remove(str(Path.cwd()))
+                sys.path.remove(folder)
+        # Tests that all are errors would hide that nothing can be judged on this machine.
         if len(self._report.environment) == len(self._report.types):
             words = next(iter(self._report.environment.values()))
             raise pytest.UsageError(f"environment: {self._runtime} could not be judged: {words}")
@@ -94,10 +98,12 @@ class ClipTests:
     ) -> None:
         """Add the tests after those of files; options such as ``-k`` choose among all of them."""
         assert self._report is not None
-        own = list(_items(session, list(cases(self._report))))
+        judged_cases = list(cases(self._report))
+        own = list(_items(session, judged_cases))
         if self._xfail is not None:
+            judged_types = {report.type for report in self._report.types}
             with _as_usage_error():
-                _mark_expected(own, self._xfail, {found.type for found in self._report.types})
+                _mark_expected(own, self._xfail, judged_types)
         items.extend(own)
         # pytest counts them among the collected tests.
         session.ihook.pytest_collectreport(
@@ -154,6 +160,7 @@ class ClipItem(pytest.Item):
             raise ClipDeviationError(text)
         if case.outcome == "error":
             raise NotJudgedError(text)
+        # A skipped test would hide that an expected deviation was not even looked for.
         if case.outcome == "skipped":
             if self.is_expected:
                 raise NotJudgedError(f"a deviation is expected, but nothing was compared: {text}")
@@ -169,14 +176,15 @@ class ClipItem(pytest.Item):
         return Path(ROOT), None, self.nodeid.removeprefix(f"{ROOT}::")
 
 
-def _items(session: pytest.Session, cases: list[JudgedCase]) -> Iterator[ClipItem]:
+def _items(session: pytest.Session, judged_cases: list[JudgedCase]) -> Iterator[ClipItem]:
     first_shown: dict[tuple[str, str], JudgedCase] = {}
-    for case in cases:
+    for case in judged_cases:
         if case.deviations:
             first_shown.setdefault((case.etype, case.id), case)
-    for case in cases:
+    for case in judged_cases:
         name = case.id
         if case.form:
+            # Without spaces and commas, which would have to be quoted in a shell.
             form = case.form.replace(", ", "-").replace(" ", "_")
             name += f"[{form}]"
         nodeid = f"{ROOT}::{case.etype or 'report'}::{name}"
@@ -219,16 +227,15 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:
     """Let expected deviations fail strictly; UserError if an id is of no test of any element type."""
     by_id = {item.nodeid: item for item in items}
-    types = [etype.id for etype in machine_types((), clip_operator())]
     # A list may be of all types, where a run judges some.
+    types = [etype.id for etype in machine_types((), clip_operator())]
     elsewhere = tuple(f"{ROOT}::{type_id}::" for type_id in types if type_id not in judged)
     for id_, (reason, number) in read_expected(file).items():
         if id_ in by_id:
             item = by_id[id_]
             item.is_expected = True
-            item.add_marker(
-                pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
-            )
+            mark = pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
+            item.add_marker(mark)
         elif not id_.startswith(elsewhere):
             todo = "`pytest --collect-only -q` with the same options prints every id"
             similar = nearest(id_, list(by_id))

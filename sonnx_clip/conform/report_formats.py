@@ -70,6 +70,7 @@ class JudgedCase:
         shown = list(self.deviations)
         if self.outcome == "failed":
             shown = [deviation for deviation in shown if deviation.kind != "acceptable"]
+        # Words on other calls of the class explain less than a value that anyone can check.
         text = self.words
         if shown and (shown[0].got is not None or not text):
             text = shown[0].shown
@@ -110,8 +111,8 @@ def _of_class(report: TypeReport, klass: ClassReport, *, required: bool) -> Judg
         words.insert(0, "the type is required")
     deviations = klass.deviations
     if klass.verdict == "depends":
-        failing = failing_forms(report, klass.id)
-        shown = [form.deviations[klass.id] for form in failing if klass.id in form.deviations]
+        # One of the forms is enough: each form has a case of its own.
+        shown = _deviations_in_forms(report, klass.id)
         deviations = in_order([*deviations, *shown[:1]])
     shared = shared_deviation(report, klass)
     if shared is not None:
@@ -120,29 +121,40 @@ def _of_class(report: TypeReport, klass: ClassReport, *, required: bool) -> Judg
         in_forms = f"{klass.verdict} in {alike} of {len(report.served_forms)} forms of a model"
         # The words on these forms come before those on calls that were refused.
         words = [in_forms, shared.words, *words]
-    text = "; ".join(filter(None, dict.fromkeys(words)))
+    distinct = dict.fromkeys(words)
+    text = "; ".join(filter(None, distinct))
     outcome = _outcome(klass.verdict, required=required)
     return JudgedCase(report.type, klass.id, "", outcome, klass.verdict, text, deviations)
 
 
+def _deviations_in_forms(report: TypeReport, id_: str) -> list[Deviation]:
+    """The deviations of a class in the forms of a model in which it fails."""
+    failing = failing_forms(report, id_)
+    return [form.deviations[id_] for form in failing if id_ in form.deviations]
+
+
 def _reasons(report: TypeReport, klass: ClassReport) -> list[str | None]:
     """The words on the verdict of a class."""
-    if klass.verdict == "unfinished":
+    verdict = klass.verdict
+    if verdict == "unfinished":
         return [report.unfinished]
-    if klass.verdict == "unreached":
+    if verdict == "unreached":
         return ["no vector reached it"]
     words = [klass.words]
-    if report.serves_forms_only and klass.verdict not in ("refused", "unsupported"):
+    is_refused = verdict in ("refused", "unsupported")
+    if report.serves_forms_only and not is_refused:
         words = [f"all other calls were refused: {klass.words or report.words}"]
     refusal = report.refusal
     if klass.raised and refusal is not None and refusal.condition is not None:
         words.append(f"calls are refused where {refusal.condition}")
-    if klass.verdict in ("refused", "unsupported", "crashed", "environment") and not klass.words:
+    # The type has the words where the run ended before the class was called.
+    ended_early = verdict in ("crashed", "environment")
+    if (is_refused or ended_early) and not klass.words:
         words.append(report.words)
-    if klass.verdict == "refused":
+    if verdict == "refused":
         for layout, text in report.refused_layouts.items():
             words.append(f"layout {layout}: {text}")
-    if klass.verdict == "depends":
+    if verdict == "depends":
         failing = failing_forms(report, klass.id)
         named = "; ".join(str(form.form) for form in failing)
         number = f"{len(failing)} of {len(report.served_forms)}"
@@ -164,7 +176,12 @@ def _of_context(etype: str, context: ContextReport) -> JudgedCase:
         if wrong.reproduce:
             words += ["repeat it:", command_line(wrong.reproduce)]
     return JudgedCase(
-        etype, f"context-{context.id}", "", outcome, context.verdict, "\n".join(words)
+        etype=etype,
+        id=f"context-{context.id}",
+        form="",
+        outcome=outcome,
+        verdict=context.verdict,
+        words="\n".join(words),
     )
 
 
@@ -185,6 +202,7 @@ def _of_form(type_id: str, id_: str, report: FormReport) -> JudgedCase:
 # A suite is an element type. The form is that of junit-10.xsd of Jenkins.
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
+# What XML 1.0 leaves out of its `Char`: a runtime may print any character.
 _ILLEGAL = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 

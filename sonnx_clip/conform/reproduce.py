@@ -69,16 +69,19 @@ def reproducer(
     for name in names:
         text = of_operand[name]
         parts.append(f"{name} = {_scalar_text(text, etype)}")
+    # As in `check`, where operands are read-only: that may be why it raised.
     if deviation.kind == "raises":
         arguments = ", ".join([*tensors, *names])
         parts.append(f"[a.setflags(write=False) for a in ({arguments},)]")
 
     words = deviation.words or ""
     called = dict(zip(signature.shown, signature.parameters, strict=True))
+    # Words on an input that was changed end with the name of that input.
     watched = called.get(words.removeprefix(WROTE_INTO))
     if watched:
         parts.append(f"k = {watched}.tobytes()")
     parts += before
+    # What has another type or shape may have no bits to print.
     if words.startswith(RETURNED):
         shown = 'type(r).__name__, getattr(r, "dtype", ""), getattr(r, "shape", "")'
         parts.append(f"r = {call}")
@@ -87,6 +90,7 @@ def reproducer(
         return "; ".join(parts)
 
     parts += _calls_text(deviation, etype, call, times)
+    # The result is looked at before and after the next call, which overwrites it.
     if deviation.following:
         following = dict(zip(scalars, deviation.following, strict=True))
         next_scalars = [_scalar_text(following[name], etype) for name in names]

@@ -78,6 +78,8 @@ def first_shown(
     shown = [*tried, *untried]
     if not retry:
         return shown
+    # Once more in a process that has imported nothing: a fork lacks the threads of a runtime that was
+    # imported before, so that a line may hang in it.
     missed = []
     firsts = []
     again = []
@@ -105,6 +107,7 @@ def _in_new_process(
         if stopped():
             raise RuntimeDiedError(_INTERRUPTED)
 
+    # The supervisor limits the process as a whole: all of its lines may take their time.
     total = 0.0
     for lines in every:
         total += len(lines.lines) * lines.seconds(limits)
@@ -152,6 +155,7 @@ def _imports(every: Iterable[Lines]) -> list[str]:
 
 def _first(lines: Lines, limits: Limits, *, preload: bool) -> Shown:
     words = ""
+    # In a fork of a process with threads a lock may stay locked for ever: wait for seconds only.
     may_stick = preload and not lines.hangs
     seconds = _FORKED if may_stick else lines.seconds(limits)
     for number, (line, entry) in enumerate(lines.lines):
@@ -192,7 +196,9 @@ def _try(lines: Lines, line: str, entry: int | None) -> tuple[bool, str]:
         words = printable(f"it raised {error_words(error)}", 300)
         return _is_expected_error(lines, error, words), words
     bits = _result_bits(names["y"], entry) if "y" in names else []
-    words = f"its result is {', '.join(bits or ['right'])}"
+    shown = bits or ["right"]
+    words = f"its result is {', '.join(shown)}"
+    # A line that came to its end shows no crash and no exception.
     if lines.kind in ("crashed", "raises"):
         return False, words
     if lines.got is not None:

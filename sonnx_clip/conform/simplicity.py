@@ -11,7 +11,11 @@ from sonnx_clip.root.dtypes import numpy_type
 if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
 
-_FRACTION, _INFINITE, _NAN = 1e6, 1e200, 1e201
+# What is added for a fraction, and the measures of infinities and NaNs: a fraction is less simple than a
+# whole number of five digits, and both are simpler than what is no number.
+_FRACTION = 1e6
+_INFINITE = 1e200
+_NAN = 1e201
 
 
 def complexity(bits: Array, type_id: str) -> Array:
@@ -19,8 +23,10 @@ def complexity(bits: Array, type_id: str) -> Array:
     with np.errstate(all="ignore"):
         values = bits.view(numpy_type(type_id)).astype(np.float64)
         is_whole = values == np.rint(values)
-        size = np.abs(values) + np.where(is_whole, 0, _FRACTION)
+        penalty = np.where(is_whole, 0, _FRACTION)
+        size = np.abs(values) + penalty
     size[np.isinf(values)] = _INFINITE
     size[np.isnan(values)] = _NAN
     # Of two numbers of one magnitude the positive one is simpler; -0 is the least simple zero.
-    return np.asarray(size + np.signbit(values) / 2)
+    half_if_negative = np.signbit(values) / 2
+    return np.asarray(size + half_if_negative)

@@ -91,6 +91,7 @@ class CheckOptions:
             parts = [FIRST]
             for kind, count in kinds_of(etype, self.of, self.level):
                 parts += [f"{kind}-{number}" for number in range(count)]
+            # Last: they do not change the verdict on the type.
             for context in self.contexts:
                 if context.has_type(etype):
                     parts.append(IN_CONTEXT + context.id)
@@ -100,7 +101,10 @@ class CheckOptions:
     @property
     def every_unit(self) -> list[Unit]:
         """The units of all element types."""
-        return [unit for units in self.units.values() for unit in units]
+        every = []
+        for units in self.units.values():
+            every += units
+        return every
 
 
 @dataclass(frozen=True)
@@ -119,10 +123,10 @@ class Unit:
     @property
     def context(self) -> Context | None:
         """The context that it is; None for calls of the operator alone."""
-        wanted = (
-            context for context in self.options.contexts if IN_CONTEXT + context.id == self.part
-        )
-        return next(wanted, None)
+        for context in self.options.contexts:
+            if self.part == IN_CONTEXT + context.id:
+                return context
+        return None
 
     @property
     def name(self) -> str:
@@ -135,6 +139,7 @@ class Unit:
         options = self.options
         parts: list[object] = [options.runtime, options.identity, self.etype, self.part]
         parts += [options.policy, options.limits, options.forms, options.few_calls]
+        # The level is no part: a unit of `quick` is also one of `standard`.
         parts += [options.of.name, options.of.dialect]
         if self.context is not None:
             # Its expected results depend on the operators that are its steps.
@@ -218,10 +223,12 @@ class UnitResult(Stored):
         verdicts = [form.verdict for form in self.forms or ()]
         if self.stopped is not None:
             verdicts.append(self.stopped[0])
+        # Another run may find the machine in order.
         if "environment" in verdicts:
             return False
         if not cache:
             return True
+        # A crash may be chance: a cache would repeat it until something changes.
         counts = self.tally.of.values() if self.tally is not None else ()
         crashed = "crashed" in verdicts or any(count.died for count in counts)
         return not crashed and (self.context is None or self.context.verdict != "crashed")

@@ -75,4 +75,5 @@ FAILING: frozenset[Verdict] = frozenset(
 
 def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of some verdicts: that of a type is the worst of its classes."""
+    # `Verdict` lists them from the worst on.
     return min(verdicts, key=VERDICTS.index)

@@ -30,17 +30,21 @@ def round_to_format(magnitude: Fraction, form: BinaryFormat) -> int:
     if magnitude == 0:
         return 0
     least = 2 - (1 << (form.exponent - 1))
+    # The difference of the lengths is the exponent, or one more.
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
     exponent = max(exponent, least)
-    significand = round(magnitude / Fraction(2) ** (exponent - form.significand + 1))
+    unit = Fraction(2) ** (exponent - form.significand + 1)
+    significand = round(magnitude / unit)
     return (exponent - least) * (1 << (form.significand - 1)) + significand
 
 
 def exact_decimal(number: Fraction) -> Decimal:
     """A number that has a finite decimal."""
-    return EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+    numerator = Decimal(number.numerator)
+    denominator = Decimal(number.denominator)
+    return EXACT.divide(numerator, denominator)
 
 
 # The page and the text of the vectors show each special value many times.

@@ -20,17 +20,20 @@ def numpy_type(name: str) -> np.dtype[Any]:
 @cache
 def bits_type(name: str) -> np.dtype[Any]:
     """The unsigned integer type as wide as an element type."""
-    return np.dtype(f"u{numpy_type(name).itemsize}")
+    size = numpy_type(name).itemsize
+    return np.dtype(f"u{size}")
 
 
 def from_bits(patterns: Any, name: str) -> Array:
     """An array of an element type from bit patterns: integers in any nesting."""
-    return np.array(patterns, bits_type(name)).view(numpy_type(name))
+    bits = np.array(patterns, bits_type(name))
+    return bits.view(numpy_type(name))
 
 
 def hex_bits(pattern: int, name: str) -> str:
     """A bit pattern with all digits: ``0x7fc00000``."""
-    return f"0x{pattern:0{2 * numpy_type(name).itemsize}x}"
+    digits = 2 * numpy_type(name).itemsize
+    return f"0x{pattern:0{digits}x}"
 
 
 def same_bits(a: Array, b: Array) -> bool:

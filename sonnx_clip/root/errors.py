@@ -19,7 +19,9 @@ class UserError(Exception):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        head = f"{self.where}: {self.what}" if self.where else self.what
+        head = self.what
+        if self.where:
+            head = f"{self.where}: {self.what}"
         return f"{head}\n  {self.todo}" if self.todo else head
 
 

@@ -31,6 +31,7 @@ def digest_of_parts(parts: Iterable[bytes | str]) -> str:
     """SHA-256 of parts in order, each preceded by its length, so that the boundaries count."""
     digest = hashlib.sha256()
     for part in map(_bytes, parts):
+        # Without the length, "ab" and "c" would have the digest of "a" and "bc".
         digest.update(b"%d:" % len(part) + part)
     return digest.hexdigest()
 
@@ -91,8 +92,13 @@ def check_target(file: Path, wanted: str = "only a regular file can be replaced"
         return  # there is nothing to be replaced, or writing will report why it cannot be
     if stat.S_ISREG(mode):
         return
-    kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO"}
-    kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
+    kinds = {
+        stat.S_IFDIR: "a folder",
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFIFO: "a FIFO",
+        stat.S_IFSOCK: "a socket",
+    }
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
     link = ", or the target of the link" if stat.S_ISLNK(mode) else ""
     raise UserError(f"this is {kind}, and {wanted}", str(file), f"name a regular file{link}")
 
@@ -119,13 +125,16 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
     for file in files:
         check_target(file)
     try:
+        # No target is replaced before all new files are complete.
         for file, content in files.items():
             make_folder(file.parent)
+            # In the folder of the target: a rename within one file system is atomic.
             descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
             beside[file] = Path(name)
+            parts = [_bytes(content)] if isinstance(content, (bytes, str)) else content
             with os.fdopen(descriptor, "wb") as out:
-                out.writelines([_bytes(content)] if isinstance(content, (bytes, str)) else content)
-            beside[file].chmod(mode)
+                out.writelines(parts)
+            beside[file].chmod(mode)  # mkstemp lets the owner alone read it
         for file, new in beside.items():
             new.replace(file)
     except OSError as error:

@@ -17,6 +17,7 @@ def package() -> Path:
 
 def repo_root() -> Path:
     """The folder that holds ``spec``, ``why3`` and ``generated``."""
+    # A wheel carries the data files in the package; in a checkout they are beside it.
     bundled = _PACKAGE / "_data"
     return bundled if bundled.is_dir() else _PACKAGE.parent
 
@@ -52,9 +53,8 @@ def repo_file(relative: str) -> Path:
 def cache_folder() -> Path:
     """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(
-        named
-    ).is_absolute():  # a relative path is to be ignored: XDG Base Directory Specification
+    # A relative path is to be ignored: XDG Base Directory Specification.
+    if Path(named).is_absolute():
         return Path(named, "sonnx-clip")
     try:
         return Path.home() / ".cache" / "sonnx-clip"

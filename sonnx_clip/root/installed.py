@@ -22,12 +22,16 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return f"{platform.machine()} {platform.processor()}"
+    # Of x86 and of Arm ("Features", "CPU part"). The clock rate, which changes all the time, is left out.
     kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
-    said = sorted({line for line in lines if line.startswith(kept)})
-    model = next(
-        (line.partition(":")[2].strip() for line in said if line.startswith("model name")), ""
-    )
-    return f"{platform.machine()} {model} {digest_of_parts(said)}"
+    distinct = sorted({line for line in lines if line.startswith(kept)})
+    name = ""
+    for line in distinct:
+        if line.startswith("model name"):
+            _, _, value = line.partition(":")
+            name = value.strip()
+            break
+    return f"{platform.machine()} {name} {digest_of_parts(distinct)}"
 
 
 @cache
@@ -37,13 +41,14 @@ def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
         distributed = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
-    if (record := distributed.read_text("RECORD")) is None:
+    record = distributed.read_text("RECORD")
+    if record is None:
         return None
+    # Scripts outside of the folder, the record itself and compiled files differ between equal installations.
     others = re.compile(r"\.\./|.*(\.dist-info/|\.pyc$)")
-    rows = sorted(
-        row for row in csv.reader(record.splitlines()) if row and not others.match(row[0])
-    )
-    return distributed.version, str(distributed.locate_file("")), rows
+    rows = csv.reader(record.splitlines())
+    own_rows = sorted(row for row in rows if row and not others.match(row[0]))
+    return distributed.version, str(distributed.locate_file("")), own_rows
 
 
 def distribution(name: str, *, timed: bool = True) -> str | None:
@@ -52,10 +57,14 @@ def distribution(name: str, *, timed: bool = True) -> str | None:
     So an edit of an installed file counts; without times it counts if it changes a size, and the digest is
     independent of folder and machine. None if the distribution or its record is not there.
     """
-    if (found := _own_files(name)) is None:
+    own_files = _own_files(name)
+    if own_files is None:
         return None
-    version, folder, rows = found
-    parts = (f"{row} {_size(f'{folder}/{row[0]}', timed=timed)}" for row in rows)
+    version, folder, rows = own_files
+    parts = []
+    for row in rows:
+        size = _size(f"{folder}/{row[0]}", timed=timed)
+        parts.append(f"{row} {size}")
     return f"{version} {digest_of_parts(parts)}"
 
 
@@ -69,7 +78,8 @@ def _size(file: str, *, timed: bool) -> str:
 
 def our_code() -> str:
     """A digest of all source files of this package as they are now."""
-    files = sorted(package().rglob("*.py"))
-    return digest_of_parts(
-        part for file in files for part in (str(file.relative_to(package())), file.read_bytes())
-    )
+    folder = package()
+    parts: list[str | bytes] = []
+    for file in sorted(folder.rglob("*.py")):
+        parts += [str(file.relative_to(folder)), file.read_bytes()]
+    return digest_of_parts(parts)

@@ -91,6 +91,7 @@ def _answers(
     """Wait for an answer, or the end of the process; whether there is one within the time."""
     begun = time.monotonic()
     while (left := begun + seconds - time.monotonic()) > 0:
+        # The end of the process counts, too: its end of the pipe is closed then.
         if receiver.poll(min(left, 1.0)):
             return True
         if each_second is not None:
@@ -147,7 +148,6 @@ def _limit(seconds: float, memory: int) -> None:
     }
     for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
+        soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(
-                kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard)
-            )
+            resource.setrlimit(kind, (soft, hard))

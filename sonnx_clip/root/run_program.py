@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Self
 
 from sonnx_clip.root.errors import UserError
@@ -48,6 +49,7 @@ class Running:
         """Register a program that has started; it ends at once if the run has stopped meanwhile."""
         with self._lock:
             self._groups.add(group)
+        # After it is registered: either `stop` finds it in the set, or it is ended here.
         if self.stopped:
             kill_group(group)
 
@@ -121,6 +123,7 @@ def run_limited(
     setpriv = shutil.which("setpriv") if tied and sys.platform == "linux" else None
     if setpriv and shutil.which(full[0]):
         full = [setpriv, "--pdeathsig", "KILL", *full]
+    # Files and no pipes: a program that prints much would wait until it is read.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
         try:
             process = subprocess.Popen(
@@ -131,7 +134,9 @@ def run_limited(
             said = f"{command[0]}: {refusal}".encode("utf-8", "replace")
             return Ended(_NOT_STARTED, said if together else b"", said, unstarted=refusal)
         running.add(process.pid)
-        killed = threading.Event()
+        killed = (
+            threading.Event()
+        )  # apart from the status: a program may end by SIGKILL for other reasons
 
         def kill() -> None:
             killed.set()
@@ -141,6 +146,7 @@ def run_limited(
         if seconds is not None:
             timer.start()
         try:
+            # Popen's own wait has no times; wait4 has those of the program and of its children.
             _, raw, usage = os.wait4(process.pid, 0)
         except BaseException:
             kill_group(process.pid)
@@ -181,11 +187,12 @@ def _limited_by_shell(
     command: Sequence[str], megabytes: int | None, largest_file: int | None
 ) -> list[str]:
     """The command, started by a shell that sets its limits before."""
+    # Before it starts: on a busy machine, a program had written 57 MB before it was limited from outside.
     limits: list[str] = []
     if megabytes is not None:
         limits.append(f"ulimit -v {megabytes * 1000}")
     if largest_file is not None:
-        blocks = -(-largest_file // _BLOCK)
+        blocks = ceil(largest_file / _BLOCK)
         limits.append(f"ulimit -f {blocks}")
     if not limits:
         return [*command]

@@ -81,7 +81,10 @@ class Store:
     def __init__(
         self, file: Path, kind: StoreKind, warn: Callable[[str], None] = lambda _: None
     ) -> None:
-        self.file, self.kind, self._warn = file, kind, warn
+        self.file = file
+        self.kind = kind
+        self._warn = warn
+        # One connection for all threads: SQLite's transactions are those of a connection.
         self._lock = threading.RLock()
         check_target(file, f"a {kind.noun} is a regular file")
         make_folder(file.parent)
@@ -93,13 +96,13 @@ class Store:
             )
         try:
             with self._errors():
-                self._base.execute(
-                    f"PRAGMA synchronous = {'FULL' if kind.is_durable else 'NORMAL'}"
-                )
+                synchronous = "FULL" if kind.is_durable else "NORMAL"
+                self._base.execute(f"PRAGMA synchronous = {synchronous}")
                 if not self._is_made():  # a store that is only asked stays the same, byte for byte
                     marks = f"PRAGMA application_id = {kind.application};"
                     marks += f"PRAGMA user_version = {kind.format};"
                     self._base.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
+                # A file that has the marks of a store and other tables is refused here, not later.
                 self._base.execute(
                     "SELECT number, key, name, made, value, digest FROM results LIMIT 1"
                 )
@@ -120,6 +123,7 @@ class Store:
         for number, made, value, digest in self._execute(query, key):
             if isinstance(value, str) and digest == digest_of_parts([key, made, value]):
                 return Row(number, value, made)
+            # An older row under the key may be whole: the search goes on.
             self._warn(f"{self.file}: {name} is damaged (row {number}); it is computed again")
         return None
 

@@ -56,6 +56,7 @@ def parse_record(text: str, form: type[_Record]) -> _Record:
     ValueError, which says what is wrong in one line, if the text is not JSON or has another form.
     """
     try:
+        # pydantic would take the last of two equal keys, so the text is read once before.
         _require_shallow(text)
         json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -65,7 +66,8 @@ def parse_record(text: str, form: type[_Record]) -> _Record:
     except ValidationError as error:
         first = error.errors()[0]
         location = ".".join(map(str, first["loc"]))
-        raise ValueError(": ".join(filter(None, (location, form_error(first))))) from error
+        words = form_error(first)
+        raise ValueError(f"{location}: {words}" if location else words) from error
 
 
 def _require_shallow(text: str) -> None:

@@ -100,23 +100,29 @@ def progress(
 def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
     """A line at each fifth of the work, and at each minute if the rate is shown."""
     next_part = 1
-    began = said = time.monotonic()
+    began = last_line = time.monotonic()
+
+    def rate(done: int, now: float) -> str:
+        """The rate and the remaining time; empty where they are not known, or the work is done."""
+        # What was known before the start took no time.
+        new = 0 if known is None else done - known
+        if new <= 0 or done >= total:
+            return ""
+        passed = now - began
+        left = duration((total - done) * passed / new)
+        a_minute = new * _MINUTE / max(passed, 1e-9)
+        return f"; {a_minute:.0f} a minute, about {left} left"
 
     def show(done: int, _: str) -> None:
-        nonlocal next_part, said
+        nonlocal next_part, last_line
         now = time.monotonic()
         at_part = done * _PARTS >= next_part * total
-        at_minute = known is not None and now - said > _MINUTE
+        at_minute = known is not None and now - last_line > _MINUTE
         if done and (at_part or at_minute):
-            rate = ""
-            new = 0 if known is None else done - known
-            if new > 0 and done < total:
-                passed = now - began
-                left = duration((total - done) * passed / new)
-                a_minute = new * _MINUTE / max(passed, 1e-9)
-                rate = f"; {a_minute:.0f} a minute, about {left} left"
-            print(f"{label}: {done} of {total} {unit}{rate}", file=sys.stderr, flush=True)
-            next_part, said = done * _PARTS // total + 1, now
+            line = f"{label}: {done} of {total} {unit}{rate(done, now)}"
+            print(line, file=sys.stderr, flush=True)
+            next_part = done * _PARTS // total + 1
+            last_line = now
 
     return show
 
@@ -138,6 +144,7 @@ def hanging(line: str, width: int | None, indent: int = 4) -> str:
     if width is None or len(line) <= width:
         return line
     start = len(line) - len(line.lstrip())
+    # Words stay whole: a path or an id that is broken cannot be copied.
     parts = textwrap.wrap(
         line,
         width,
@@ -165,6 +172,7 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
 
     folded = {known.lower(): known for known in names}
     wanted = name.lower()
+    # The beginning of a name, as a user types it, is not close to it where the name is long.
     longer = [known for known in folded if known.startswith(wanted)]
     if len(wanted) >= _LEAST_BEGINNING and 1 <= len(longer) <= _MOST_NEAREST:
         return [folded[known] for known in longer]

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 IMPORTS, OPENS = -2, -1
 """Values of `call` before the first call: the runtime is imported, or opened for an element type."""
 
-_HEAD, _REQUEST, _LOG, _BITS = (
-    1 << 12,
-    1 << 25,
-    1 << 23,
-    1 << 27,
-)  # only pages that are written take memory
-_NOTES = _HEAD + _REQUEST  # offset of the log
+# Bytes of each part. They are generous, since only pages that are written take memory.
+_HEAD = 1 << 12
+_REQUEST = 1 << 25
+_LOG = 1 << 23
+_BITS = 1 << 27
+# Offsets of the last two parts.
+_NOTES = _HEAD + _REQUEST
+_RESULTS = _NOTES + _LOG
 
 
 class Asked(Protocol):
@@ -51,6 +52,7 @@ class Asked(Protocol):
 
 def unnamed_file(size: int) -> int:
     """The descriptor of a new file of `size` bytes without a name."""
+    # Without a name, nothing is left of it when all processes have ended, however they end.
     if sys.platform.startswith("linux"):
         descriptor = os.memfd_create("sonnx-clip")
     else:
@@ -80,7 +82,9 @@ class Board:
     _request_size: int = _word(3)
 
     def __init__(self, descriptor: int | None = None) -> None:
-        self.descriptor = unnamed_file(_NOTES + _LOG + _BITS) if descriptor is None else descriptor
+        if descriptor is None:
+            descriptor = unnamed_file(_RESULTS + _BITS)
+        self.descriptor = descriptor
         self._memory = mmap.mmap(self.descriptor, 0)
         self._head = np.frombuffer(self._memory, np.int64, 4)
 
@@ -90,38 +94,45 @@ class Board:
 
     def begin(self, call: int) -> None:
         """Clear the notes, before a new process or a request."""
-        self._log_size, self.call, self.done = 0, call, False
+        self._log_size = 0
+        self.call = call
+        self.done = False
 
     def write_request(self, request: object) -> None:
         """Write a request and clear the notes."""
         data = pickle.dumps(request)
-        if len(data) > _REQUEST:
+        size = len(data)
+        if size > _REQUEST:
             raise ValueError("a request is larger than the shared memory")
-        self._memory[_HEAD : _HEAD + len(data)] = data
-        self._request_size = len(data)
+        self._memory[_HEAD : _HEAD + size] = data
+        self._request_size = size
         self.begin(OPENS)
 
     def read_request(self) -> Any:
         """The request that was written last."""
-        return pickle.loads(self._memory[_HEAD : _HEAD + self._request_size])  # noqa: S301 - the checker wrote it
+        data = self._memory[_HEAD : _HEAD + self._request_size]
+        return pickle.loads(data)  # noqa: S301 - the checker wrote it
 
     def bits(self, request: Asked) -> Array:
         """The bits of the results, shape (calls, length); TypeError if they do not fit."""
-        return np.ndarray(
-            (request.count, request.length), request.pool.dtype, self._memory, _NOTES + _LOG
-        )
+        shape = (request.count, request.length)
+        return np.ndarray(shape, request.pool.dtype, self._memory, _RESULTS)
 
     def note(self, **record: Any) -> None:
         """Append a note; it is dropped when the log is full."""
         data = json.dumps(record).encode("ascii") + b"\n"
-        used = self._log_size
-        if used + len(data) <= _LOG:
-            self._memory[_NOTES + used : _NOTES + used + len(data)] = data
-            self._log_size = used + len(data)
+        begin = _NOTES + self._log_size
+        end = begin + len(data)
+        if end <= _RESULTS:
+            self._memory[begin:end] = data
+            # The size last: a runtime that dies in between leaves no half note.
+            self._log_size += len(data)
 
     def notes(self, key: str) -> Iterator[dict[str, Any]]:
         """The notes that have a key; lines that a runtime has damaged are skipped."""
-        for line in self._memory[_NOTES : _NOTES + max(0, min(self._log_size, _LOG))].splitlines():
+        # A runtime may have written on the size, too.
+        size = max(0, min(self._log_size, _LOG))
+        for line in self._memory[_NOTES : _NOTES + size].splitlines():
             try:
                 note = json.loads(line)
             except ValueError:
@@ -131,4 +142,7 @@ class Board:
 
     def last_words(self) -> str:
         """What the process of the runtime waits for, or why it exits: its last note of `last`."""
-        return "".join(str(note["last"]) for note in [*self.notes("last")][-1:])
+        words = ""
+        for note in self.notes("last"):
+            words = str(note["last"])
+        return words

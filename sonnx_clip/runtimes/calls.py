@@ -26,7 +26,9 @@ RETURNED = "it returned "
 """How the words begin on a result of another shape or type."""
 OVERWRITTEN = "its result is overwritten by the next call"
 
+# What the machine lacks, such as memory, a package or a file, is no verdict on a runtime.
 _ENVIRONMENT = (MemoryError, ImportError, OSError)
+# No runtime rejects a call by one of these: its code is wrong.
 _MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 
 
@@ -43,20 +45,16 @@ class Request:
     pool: Array  # values of the first tensor, shape (k,)
     starts: Array  # the index in the pool of the first entry of each call, shape (p,)
     scalars: tuple[Array, ...]  # each of shape (p,)
-    indices: Array | None = (
-        None  # of each entry of each call in the pool, shape (p, length), not `starts`
-    )
+    # indices: of each entry of each call in the pool, shape (p, length), in the place of `starts`
+    indices: Array | None = None
     # at_start: whether X is at the start of the guarded memory, not at its end, shape (p,); by default in the
     # second half of the calls
     at_start: Array | None = None
     guards: frozenset[str] = ALL  # those that are active
     beside: tuple[Array, ...] = ()  # values of each other tensor, shape (k,)
-    lengths: Array | None = (
-        None  # entries of X in each call, shape (p,), where not all have `length`
-    )
-    form: ModelForm | None = (
-        None  # of the models that are called; None for the function of the runtime
-    )
+    # lengths: entries of X in each call, shape (p,), where not all have `length`
+    lengths: Array | None = None
+    form: ModelForm | None = None  # of the models that are called; None for the runtime's function
     purpose: str = ""  # what the calls are for, a key of `extent.PURPOSES`
 
     @property
@@ -75,27 +73,34 @@ class Request:
 
     def calls(self, calls: Array) -> Request:
         """Some calls by number, each in the memory where it was."""
+        length = self.length
         lengths = None if self.lengths is None else self.lengths[calls]
-        alike = lengths is not None and len(lengths) > 0 and bool(np.all(lengths == lengths[0]))
+        # Calls of one length need no `lengths`, and then their rows have no unused end.
+        if lengths is not None and len(lengths) and np.all(lengths == lengths[0]):
+            length = int(lengths[0])
+            lengths = None
         return replace(
             self,
-            length=self.length if lengths is None or not alike else int(lengths[0]),
+            length=length,
             starts=self.starts[calls],
             scalars=tuple(scalar[calls] for scalar in self.scalars),
             indices=None if self.indices is None else self.indices[calls],
             at_start=self.sides[calls],
-            lengths=None if alike else lengths,
+            lengths=lengths,
         )
 
     def operands_at(self, rows: Array, places: Array) -> tuple[Array, ...]:
         """The bits of every operand: `rows` are the calls, `places` the entries, as indices of the pools."""
-        return (*(pool[places] for pool in self.pools), *(scalar[rows] for scalar in self.scalars))
+        tensors = [pool[places] for pool in self.pools]
+        scalars = [scalar[rows] for scalar in self.scalars]
+        return (*tensors, *scalars)
 
     @property
     def sides(self) -> Array:
         """Whether X begins with a page, for each call, shape (p,)."""
         if self.at_start is not None:
             return self.at_start
+        # Where X ends with a page, a read past its end is seen; where it begins with one, a read before it.
         return np.arange(self.count) > (self.count - 1) // 2
 
 
@@ -103,14 +108,12 @@ class Request:
 class Failure:
     """A call without a result that can be compared, or with forbidden access to memory."""
 
-    tags: tuple[
-        str, ...
-    ]  # C1 if the result has another shape, C3 if it has another type, or is no array
+    # tags: C1 if the result has another shape, C3 if it has another type; both if it is no array
+    tags: tuple[str, ...]
     words: str  # what there was instead; the runtime's own words if it raised
     raised: bool = False  # there was no result at all
-    refusal: bool = (
-        False  # the exception may be a rejection; an AssertionError, for example, is none
-    )
+    # refusal: the exception may be a rejection; an AssertionError, for example, is none
+    refusal: bool = False
     environment: bool = False  # the exception is about the machine: memory, a package, a file
     memory: bool = False  # forbidden memory was accessed; the result can be compared nevertheless
     blamed: tuple[int, ...] | None = None  # if it killed the runtime, the classes whose entries did
@@ -154,8 +157,11 @@ def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
     length = request.length_of(calls) if isinstance(calls, int) else request.length
     if request.indices is not None:
         return request.indices[calls, :length]
-    steps = np.arange(length) * (not BY_ID[request.layout].repeats)
-    return (request.starts[calls, None] + steps) % len(request.pool)
+    steps = np.arange(length)
+    if BY_ID[request.layout].repeats:
+        steps = np.zeros_like(steps)
+    places = request.starts[calls, None] + steps
+    return places % len(request.pool)
 
 
 def _note(board: Board, call: int, failure: Failure) -> None:
@@ -167,7 +173,9 @@ def answer_on(board: Board, request: Asked, died: Died | None = None) -> Answer:
     answer = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):
         with suppress(KeyError, TypeError, ValueError):
-            call, tags = int(record.pop("call")), tuple(record.pop("tags"))
+            call = int(record.pop("call"))
+            tags = tuple(record.pop("tags"))
+            # The call that killed the runtime may have a note from before its end.
             if died is None or call < died.call:
                 answer.failures[call] = Failure(tags, **record)
     return answer
@@ -186,7 +194,8 @@ class Caller:
     """
 
     def __init__(self, function: ClipFunction, etype: str, signature: Signature) -> None:
-        self._function, self._type = function, numpy_type(etype)
+        self._function = function
+        self._type = numpy_type(etype)
         self._bits = bits_type(etype)
         self._operands = Operands(signature)
         self._process = os.getpid()
@@ -198,9 +207,11 @@ class Caller:
         Each result is read again after the next call: results may not share their memory.
         """
         bits = board.bits(request)
-        operands, function = self._operands, self._function
+        operands = self._operands
+        function = self._function
         operands.begin(request, self._type)
-        views, last = False, None
+        returns_x = False
+        last = None
         for call in range(request.count):
             board.call = call
             arguments = operands.of_call(call)
@@ -215,12 +226,14 @@ class Caller:
                 row = bits[call, : result.size]
                 row[...] = result.reshape(-1).view(self._bits)
                 self._read_again(last, board)
-                shared = operands.is_x(result)
-                views, last = views or shared, None if shared else (call, result, row)
+                # X is overwritten by the next call: such a result is only remarked on.
+                is_x = operands.is_x(result)
+                returns_x = returns_x or is_x
+                last = None if is_x else (call, result, row)
             for words in (*operands.written(), *self._written()):
                 _note(board, call, Failure((), words, memory=True))
         self._read_again(last, board)
-        if views:
+        if returns_x:
             board.note(remark="its result is the memory of X itself")
 
     def _read_again(self, last: tuple[int, Array, Array] | None, board: Board) -> None:
@@ -256,5 +269,7 @@ def call_once(function: ClipFunction, operands: Sequence[Array]) -> Array | Fail
 def failure_of(error: BaseException) -> Failure:
     """The failure of a call that raised."""
     environment = isinstance(error, _ENVIRONMENT)
-    refusal = isinstance(error, Exception) and not environment and not isinstance(error, _MISTAKES)
+    is_mistake = isinstance(error, _MISTAKES)
+    # KeyboardInterrupt and SystemExit, which are no Exception, are no rejection, either.
+    refusal = isinstance(error, Exception) and not environment and not is_mistake
     return Failure((), error_words(error), raised=True, refusal=refusal, environment=environment)

@@ -67,16 +67,26 @@ def split_name(name: str) -> tuple[str, str, str]:
         return "", "", name
     kind, options, target = parts.groups("")
     module, _, function = target.rpartition(":")
-    right = {"exec": True, "so": bool(options), "onnx-cmd": not options, "optimised": True}
-    if not right.get(kind, not options and module != "" and function.isidentifier()):
+    names_a_function = not options and module != "" and function.isidentifier()
+    # A module of a user may be called `so` or `onnx`: what does not fit the kind is module:function.
+    is_of_kind = {
+        "exec": True,
+        "so": bool(options),
+        "onnx": names_a_function,
+        "onnx-cmd": not options,
+        "optimised": True,
+    }
+    if not is_of_kind[kind]:
         return "", "", name
     return kind, options[1:-1], target
 
 
 def file_function(target: str) -> tuple[str, str] | None:
     """The Python file and the function of ``./file.py:function``; None for other names."""
-    path, colon, function = target.rpartition(":")
-    return (path, function) if colon and path.endswith(".py") and function.isidentifier() else None
+    path, _, function = target.rpartition(":")
+    if path.endswith(".py") and function.isidentifier():
+        return path, function
+    return None
 
 
 def python_quoted(text: str) -> str:
@@ -101,16 +111,18 @@ def model_command_words(command: str) -> list[str]:
     """The words of a command that runs a model; UserError if a placeholder is missing or unknown."""
     example = "'./run {model} {in} {out}'"
     words = command_words(command, "--onnx-cmd", example)
-    placeholders = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
-    unknown = [key for key in placeholders if key not in _PLACEHOLDERS]
-    missing = [key for key in _PLACEHOLDERS if key not in placeholders]
-    for wrong, what in (
-        (unknown, "unknown placeholder {}"),
-        (missing, "placeholder {} is missing"),
-    ):
-        if wrong:
-            todo = f"use {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
-            raise UserError(f"--onnx-cmd: {what.format('{' + wrong[0] + '}')}", todo=todo)
+    placeholders: list[str] = []
+    for word in words:
+        placeholders += re.findall(r"\{(\w*)\}", word)
+    todo = f"use {{model}}, {{in}} and {{out}}, for example --onnx-cmd {example}"
+    for placeholder in placeholders:
+        if placeholder not in _PLACEHOLDERS:
+            message = f"--onnx-cmd: unknown placeholder {{{placeholder}}}"
+            raise UserError(message, todo=todo)
+    for placeholder in _PLACEHOLDERS:
+        if placeholder not in placeholders:
+            message = f"--onnx-cmd: placeholder {{{placeholder}}} is missing"
+            raise UserError(message, todo=todo)
     return words
 
 
@@ -134,24 +146,29 @@ def optimiser_words(target: str) -> list[str] | None:
 
 def require_ascii(name: str) -> None:
     """UserError for a name that is not in ASCII and no path or command: it may look like another name."""
+    if name.isascii():
+        return
     kind, _, target = split_name(name)
-    is_place = kind in ("exec", "so", "onnx-cmd", "optimised") or (
-        not kind and file_function(target) is not None
-    )
-    if not name.isascii() and not is_place:
-        foreign = next(character for character in name if not character.isascii())
-        message = f"the runtime name `{name}` contains U+{ord(foreign):04X}"
-        raise UserError(message, todo="write the name in ASCII")
+    is_of_file = not kind and file_function(target) is not None
+    # Folders and files may have any name.
+    if is_of_file or kind in ("exec", "so", "onnx-cmd", "optimised"):
+        return
+    foreign = next(character for character in name if not character.isascii())
+    message = f"the runtime name `{name}` contains U+{ord(foreign):04X}"
+    raise UserError(message, todo="write the name in ASCII")
 
 
 def module_of(name: str) -> str:
     """The module of a runtime, which is not imported; UserError if there is no such runtime."""
     require_ascii(name)
-    entry, (kind, _, target) = entry_point(name), split_name(name)
+    # Before the known names: a package that ships one of them is reported, and not passed over.
+    entry = entry_point(name)
+    kind, _, target = split_name(name)
     if name in KNOWN:
         return KNOWN[name]
     if entry is not None:
         return entry.module
+    # Mistakes in a command are reported here, before any process is started for it.
     if kind == "onnx-cmd":
         model_command_words(target)
     if kind == "optimised" and optimiser_words(target) is None and target not in OPTIMISERS:
@@ -161,12 +178,18 @@ def module_of(name: str) -> str:
     if file_function(name) is not None:
         return __name__
     module, _, function = name.partition(":")
-    if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
+    has_path = bool(set("/\\ ") & set(module))
+    if all(module.split(".")) and not has_path and function.isidentifier():
         return module
+    raise _unknown(name)
+
+
+def _unknown(name: str) -> UserError:
+    """The error for a name that is no runtime."""
     file = name.removesuffix(":")
     if file.endswith(".py"):
         message = f"the runtime `{name}` names no function of the file"
-        raise UserError(message, todo=f"add the function: {file}:function")
+        return UserError(message, todo=f"add the function: {file}:function")
     entry_points = _entry_points(tuple(sys.path))
     installed = [f"{entry.name} ({_package(entry)})" for entry in entry_points]
     names = [*KNOWN, *installed]
@@ -176,7 +199,7 @@ def module_of(name: str) -> str:
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
         " called with (x, min, max); a library: --so; a program: --exec, --onnx-cmd"
     )
-    raise UserError(f"unknown runtime `{name}`", todo=todo)
+    return UserError(f"unknown runtime `{name}`", todo=todo)
 
 
 def _require_function(target: str) -> None:
@@ -204,11 +227,14 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
             called with its operands.
         AttributeError: the module has no such function.
     """
-    module, entry, kind = module_of(name), entry_point(name), split_name(name)[0]
+    module = module_of(name)
+    entry = entry_point(name)
+    kind, _, _ = split_name(name)
     if name in KNOWN:
         runtime: Runtime = importlib.import_module(module).RUNTIME
     elif entry is not None:
-        where, version = f"{module}.{entry.attr}", f"{name} of {_package(entry)}"
+        where = f"{module}.{entry.attr}"
+        version = f"{name} of {_package(entry)}"
         runtime = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
     elif kind:
         runtime = importlib.import_module(module).open_named(name, board)
@@ -216,12 +242,12 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
         function, version = named_function(name)
         place, _, attribute = name.rpartition(":")
         imports = f"from {place} import {attribute}"
+        # A file is no module that a reproducer could import by its name.
         if file_function(name) is not None:
             of_file = f"named_function({python_quoted(name)})[0]"
             imports = f"from {__name__} import named_function; {attribute} = {of_file}"
-        runtime = _runtime_of(
-            function, version, f"{place}.{attribute}", imports, attribute, signature
-        )
+        where = f"{place}.{attribute}"
+        runtime = _runtime_of(function, version, where, imports, attribute, signature)
     if runtime.signature == signature:
         return runtime
     if runtime.of_operator is None:
@@ -231,27 +257,29 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
 
 
 def _runtime_of(
-    found: object, version: str, where: str, imports: str, call: str, signature: Signature
+    named: object, version: str, where: str, imports: str, call: str, signature: Signature
 ) -> Runtime:
-    """A runtime, or the runtime of a function of the operands; UserError if `found` is neither."""
-    if isinstance(found, Runtime):
-        return found
+    """A runtime, or the runtime of a function of the operands; UserError if what is named is neither."""
+    if isinstance(named, Runtime):
+        return named
     todo = f"name a function that accepts {signature.accepted}"
-    if not callable(found):
-        raise UserError(f"{where}: {where.rpartition('.')[2]} is not a function", todo=todo)
+    if not callable(named):
+        _, _, attribute = where.rpartition(".")
+        raise UserError(f"{where}: {attribute} is not a function", todo=todo)
+    # A function of other parameters would raise in each call, as if it refused all of them.
+    operands = [None] * len(signature.parameters)
     try:
-        inspect.signature(found).bind(*[None] * len(signature.parameters))
+        inspect.signature(named).bind(*operands)
     except TypeError as error:
-        raise UserError(
-            f"{where} cannot be called with {signature.accepted}: {error}", todo=todo
-        ) from None
-    except ValueError:  # it has no signature
+        message = f"{where} cannot be called with {signature.accepted}: {error}"
+        raise UserError(message, todo=todo) from None
+    except ValueError:  # it has no signature, as many functions of C
         pass
     return Runtime(
-        version,
-        lambda _: found,
-        imports,
-        lambda _: f"{call}({signature.call})",
+        version=version,
+        open=lambda _: named,
+        imports=imports,
+        call=lambda _: f"{call}({signature.call})",
         signature=signature,
     )
 
@@ -295,12 +323,12 @@ def named_function(name: str) -> tuple[Any, str]:
     in_file = file_function(name) is not None
     module = _imported(module_name) if in_file else importlib.import_module(module_name)
     if in_file and not hasattr(module, function):
-        own = [
-            key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"
-        ]
-        there = f"it has {', '.join(own)}" if own else "it has no function"
-        raise UserError(f"{module_name} has no function `{function}`", None, there)
-    return getattr(module, function), f"{name} {getattr(module, '__version__', '')}".strip()
+        functions = [key for key, value in vars(module).items() if inspect.isroutine(value)]
+        public = [key for key in functions if not key.startswith("_")]
+        todo = f"it has {', '.join(public)}" if public else "it has no function"
+        raise UserError(f"{module_name} has no function `{function}`", None, todo)
+    version = getattr(module, "__version__", "")
+    return getattr(module, function), f"{name} {version}".strip()
 
 
 @cache
@@ -315,9 +343,11 @@ def _imported(path: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Before it runs: dataclasses and pickle look a module up by its name.
     sys.modules[name] = module
     sys.dont_write_bytecode = True  # `check` leaves no __pycache__ in a user's folder
-    sys.path.insert(0, str(file.resolve().parent))
+    folder = file.resolve().parent
+    sys.path.insert(0, str(folder))
     spec.loader.exec_module(module)
     return module
 

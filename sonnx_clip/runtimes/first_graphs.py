@@ -47,6 +47,7 @@ def ask_first_graphs(worker: ModelWorker, etype: str) -> FirstGraphs:
     """Run the first graphs of an element type; a refusal is an answer, and no failure."""
     newest = _newest_served(worker)
     failures = [_failure(worker, nodes, etype) for nodes in _NODES]
+    # One graph that is served, or refused, is enough: then contexts are worth asking.
     kinds = {kind for kind, _ in failures}
     for kind in ("crashed", "invalid"):
         if kinds == {kind}:
@@ -73,6 +74,7 @@ def _newest_served(worker: ModelWorker) -> int:
     """The newest operator set of the installed onnx that a runtime serves, tried with an identity."""
     from sonnx_clip.runtimes.opsets import newest_opset
 
+    # Not optimised: an optimiser that fails on every graph says nothing of the runtime behind it.
     how = PLAIN if worker.has_plain else OPTIMISED
     for opset in range(newest_opset(), FIRST_OPSET, -1):
         (outcome,) = worker.run([_chain(_NODES[0], "float32", opset, how)])

@@ -37,6 +37,7 @@ HELLO_SIZE = 24
 """Bytes of a hello before its name."""
 
 LEAST_ENTRIES = 64
+# Limits on what the checker reads: a program may send what is no frame at all.
 _MOST_RANK, _MOST_NAME, _MOST_WORDS = 8, 1024, 4096
 _MOST_BYTES = 2**63 - 1  # NumPy counts those of an empty array as if its zeros were ones
 _SIGNS: dict[ByteOrder, Literal["<", ">"]] = {"little": "<", "big": ">"}
@@ -79,13 +80,15 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
         raise FrameError(f"its first bytes are not a hello: {shown}")
     version, *_, size = _numbers(head, 4, 5, order)
     if version != VERSION:
-        if _numbers(head, 4, 1, _OTHER[order])[0] == VERSION:
-            raise FrameError(f"its hello is {_OTHER[order]}-endian: use --endian {_OTHER[order]}")
+        # The wrong byte order is the likeliest mistake, which the version shows: it is a small number.
+        other = _OTHER[order]
+        (version_in_other_order,) = _numbers(head, 4, 1, other)
+        if version_in_other_order == VERSION:
+            raise FrameError(f"its hello is {other}-endian: use --endian {other}")
         raise FrameError(f"its hello has version {version}; the checker supports version {VERSION}")
     if size > _MOST_NAME:
-        raise FrameError(
-            f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed"
-        )
+        message = f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed"
+        raise FrameError(message)
     return size
 
 
@@ -115,14 +118,18 @@ def write_request(
     """A request for the call of X of a shape, and bounds; `operands` are their bits, shape (entries,)."""
     x, *bounds = operands
     data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
-    head = _packed(order, number, 0, TYPES.index(etype), len(shape), *shape)
-    return _packed(order, len(head) + len(data)) + head + data
+    type_number = TYPES.index(etype)
+    head = _packed(order, number, 0, type_number, len(shape), *shape)
+    size = _packed(order, len(head) + len(data))
+    return size + head + data
 
 
 def reply_size(head: bytes, order: ByteOrder, entries: int) -> int:
     """Bytes that follow the first four of a reply; FrameError if no reply to such a request has as many."""
     (size,) = _numbers(head, 0, 1, order)
-    most = max(_MOST_WORDS, 8 + 4 * _MOST_RANK + 8 * max(1, entries)) + 8
+    # A result of another shape or type is read, so that it can be reported: 8 bytes for each entry.
+    most_of_result = 8 + 4 * _MOST_RANK + 8 * max(1, entries)
+    most = 8 + max(_MOST_WORDS, most_of_result)
     if not 8 <= size <= most:
         raise FrameError(f"its reply announces {size:,} bytes; 8 to {most:,} are allowed")
     return size
@@ -140,8 +147,13 @@ def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
     if status > FAULT:
         raise FrameError(f"its reply has the unknown status {status}")
     if status != OK:
-        return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
+        words = printable(data[8:].decode("utf-8", "backslashreplace"))
+        return FrameReply(status, words)
+    return _read_result(data, order)
 
+
+def _read_result(data: bytes, order: ByteOrder) -> FrameReply:
+    """A reply that has a result; FrameError if type, shape and entries do not fit together."""
     if len(data) < 16:
         raise FrameError(f"its reply ends after {len(data)} bytes, before type and rank")
     type_number, rank = _numbers(data, 8, 2, order)
@@ -156,19 +168,22 @@ def read_reply(data: bytes, order: ByteOrder, number: int) -> FrameReply:
     dtype = np.dtype(bits_type(etype))
     entries = math.prod(shape)
     # NumPy refuses such a shape even where a zero makes the array empty.
-    if math.prod(filter(None, shape)) * dtype.itemsize > _MOST_BYTES:
+    sizes_above_zero = filter(None, shape)
+    if math.prod(sizes_above_zero) * dtype.itemsize > _MOST_BYTES:
         raise FrameError(f"its reply has shape {shape}, which is too large for any array")
     size = len(data) - start
     due = entries * dtype.itemsize
     if size != due:
         words = f"a result of {etype} and shape {shape} has {due:,}"
         raise FrameError(f"its reply has {size:,} bytes of entries; {words}")
-    bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), entries, start)
-    return FrameReply(OK, "", etype, shape, bits.astype(dtype))
+    received = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), entries, start)
+    return FrameReply(OK, etype=etype, shape=shape, bits=received.astype(dtype))
 
 
 def _entries(bits: Array, etype: str, order: ByteOrder) -> bytes:
-    return bits.astype(np.dtype(bits_type(etype)).newbyteorder(_SIGNS[order])).tobytes()
+    dtype = np.dtype(bits_type(etype))
+    in_order = bits.astype(dtype.newbyteorder(_SIGNS[order]))
+    return in_order.tobytes()
 
 
 def _packed(order: ByteOrder, *numbers: int) -> bytes:

@@ -55,6 +55,12 @@ def _system() -> ctypes.CDLL:
     return library
 
 
+def _bytes_at(address: int) -> Array:
+    """The memory of an operand that is mapped at an address."""
+    memory = (ctypes.c_uint8 * _SIZE).from_address(address)
+    return np.ctypeslib.as_array(memory)
+
+
 class _Place:
     """Memory for one operand, with a page before and a page after it.
 
@@ -63,31 +69,29 @@ class _Place:
     """
 
     def __init__(self) -> None:
-        descriptor = unnamed_file(
-            _SIZE
-        )  # closed here, since a runtime may write on all open descriptors
+        # Closed again here, since a runtime may write on all open descriptors.
+        descriptor = unnamed_file(_SIZE)
         try:
-            found = [
+            addresses = [
                 _system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)
             ]
         finally:
             os.close(descriptor)
-        if _FAILED in found:
+        if _FAILED in addresses:
             raise OSError(ctypes.get_errno(), f"mmap of {_SIZE} bytes")
-        self._address = found[0]
-        self._theirs, self._ours = (
-            np.ctypeslib.as_array((ctypes.c_uint8 * _SIZE).from_address(address))
-            for address in found
-        )
-        self._guards, self._key = frozenset[str](), ()  # type: tuple[frozenset[str], tuple[object, ...]]
+        self._address = addresses[0]
+        self._theirs, self._ours = map(_bytes_at, addresses)
+        self._guards = frozenset[str]()
+        self._key: tuple[object, ...] = ()
 
     def _protect(self, guards: frozenset[str]) -> None:
         """Allow the runtime what these guards allow."""
         for guard, offset, size, access in _PARTS:
-            if (guard in guards) != (guard in self._guards):
-                _system().mprotect(
-                    self._address + offset, size, access if guard in guards else _BOTH
-                )
+            is_guarded = guard in guards
+            # A call of the system takes longer than most calls of a runtime.
+            if is_guarded != (guard in self._guards):
+                start = self._address + offset
+                _system().mprotect(start, size, access if is_guarded else _BOTH)
         self._guards = guards
 
     def put(
@@ -95,6 +99,7 @@ class _Place:
     ) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the memory."""
         key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
+        # Most calls of a request differ in their values alone.
         if key != self._key:
             self._protect(guards)
             self._copy, shown = self._placed(bits, at_start=at_start)
@@ -102,6 +107,7 @@ class _Place:
             self._shown.flags.writeable = False
             self._key = key
         self._copy[...] = bits
+        # Where writing is guarded, it kills: there is nothing to compare afterwards.
         self._data = b"" if WRITE in guards else self._ours[self._used].tobytes()
         return self._shown
 
@@ -122,9 +128,13 @@ class _Place:
         if size + off > _ROOM:
             raise ValueError(f"an operand of {size:,} bytes is larger than the guarded memory")
 
-        start = _PAGE + off if at_start else _PAGE + _ROOM - size - off
-        self._used = slice(start, start + size)
-        self._ours[start - _PAGE : start + size + _PAGE] = _FILLED
+        start = _PAGE + off
+        if not at_start:
+            start = _PAGE + _ROOM - size - off
+        end = start + size
+        self._used = slice(start, end)
+        # What is written on the pages around the operand is found by its value.
+        self._ours[start - _PAGE : end + _PAGE] = _FILLED
         offset = start - low if size else _PAGE
         strides = bits.strides if size else None
         views = (self._ours, self._theirs)
@@ -165,38 +175,42 @@ class Operands:
         self._type = dtype
         tensors = len(request.pools)
         self._of_tensors = self._places[:tensors]
-        self._of_scalars = list(zip(self._places[tensors:], request.scalars, strict=True))
+        places_of_scalars = self._places[tensors:]
+        self._of_scalars = list(zip(places_of_scalars, request.scalars, strict=True))
         self._there: tuple[int, bool, int] | None = None
         # The pool is cyclic: its entries, continued by as many as a call has.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
+        # Guarded scalars of all calls are put once: a call gets a view of its own.
         if BOUNDS in self._guards:
-            self._arrays = [
-                place.put(part, dtype, _OF_ONE, at_start=False) for place, part in self._of_scalars
-            ]
+            self._arrays = []
+            for place, values in self._of_scalars:
+                array = place.put(values, dtype, _OF_ONE, at_start=False)
+                self._arrays.append(array)
 
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
-        request, at_start = self._request, self._sides[call]
-        key = (
-            self._starts[call] if request.indices is None else ~call,
-            at_start,
-            request.length_of(call),
-        )
+        request = self._request
+        at_start = self._sides[call]
+        # Calls with the same entries follow each other: the tensors are put once for all of them.
+        entries = self._starts[call] if request.indices is None else ~call
+        key = (entries, at_start, request.length_of(call))
         if key != self._there:
-            self._tensors = [
-                place.put(
-                    self._bits(call, *pools), self._type, self._guards & _OF_ONE, at_start=at_start
-                )
-                for place, *pools in zip(self._of_tensors, request.pools, self._cycles, strict=True)
-            ]
+            guards = self._guards & _OF_ONE
+            self._tensors = []
+            for place, pool, cycle in zip(
+                self._of_tensors, request.pools, self._cycles, strict=True
+            ):
+                bits = self._bits(call, pool, cycle)
+                tensor = place.put(bits, self._type, guards, at_start=at_start)
+                self._tensors.append(tensor)
             self._there = key
         if BOUNDS in self._guards:
             scalars = [array[call, ...] for array in self._arrays]
         else:
-            scalars = [
-                place.put(part[call, ...], self._type, frozenset(), at_start=at_start)
-                for place, part in self._of_scalars
-            ]
+            scalars = []
+            for place, values in self._of_scalars:
+                value = values[call, ...]
+                scalars.append(place.put(value, self._type, frozenset(), at_start=at_start))
         # An array of its own for each call: a runtime may change the shape of what it is given.
         return (*(tensor.view() for tensor in self._tensors), *scalars)
 
@@ -213,6 +227,7 @@ class Operands:
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it must not and there is no guard, in words."""
+        # With every guard, a forbidden write has killed the runtime.
         if self._guards >= ALL:
             return
         for place, name in zip(self._places, self._names, strict=True):

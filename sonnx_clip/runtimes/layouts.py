@@ -50,6 +50,7 @@ LAYOUTS = (
     Layout("length-7", 7, plain=True),
     Layout("length-64", 64, plain=True),
     Layout("length-1000", 1000, plain=True),
+    # 65 and 63 are no multiples of the length of a vector, so that every loop has a tail.
     Layout("every-second", 65, "np.repeat(v, 2)[::2]"),
     Layout("reversed", 65, "v[::-1].copy()[::-1]"),
     Layout("transposed", 63, "v.reshape(9, 7).T.copy().T"),

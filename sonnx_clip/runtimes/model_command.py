@@ -39,6 +39,7 @@ LARGEST = 1 << 24
 _MOST_TOO_MUCH = 5  # runs in a row
 _ROOM = 1 << 12  # bytes beyond them, by which a file that is too large is recognised
 _TAIL = 4096  # characters of standard error that are read
+# Signals by which a program crashes. A shell that started it exits with a status that names the signal.
 _FATAL = ("SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV")
 _OF_A_SHELL = {128 + signal.Signals[name]: signal.Signals[name] for name in _FATAL}
 """By exit status of a shell, the signal that ended the program which it had started."""
@@ -143,10 +144,7 @@ class FileProgram:
         self._too_much = 0
 
     def _run(self, places: Mapping[str, Path]) -> None:
-        placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
-        filled = [
-            placeholder.sub(lambda match: str(places[match[1]]), word) for word in self._words
-        ]
+        filled = _filled(self._words, places)
         # The supervisor of this process limits the program, and ends it with this process.
         done = run_limited(filled, None, tied=False, largest_file=LARGEST + _ROOM)
         if done.unstarted is not None:
@@ -159,9 +157,22 @@ class FileProgram:
             signal_name = how_ended(-_OF_A_SHELL[done.status])
             raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
         if done.status:
-            lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
+            # The last line of a traceback, as of most other programs, has the reason.
+            tail = done.words[-_TAIL:]
+            lines = [line.strip() for line in tail.splitlines() if line.strip()]
             last = printable(lines[-1]) if lines else "its standard error is empty"
             raise Refused(f"status {done.status}: {last}")
+
+
+def _filled(words: Sequence[str], places: Mapping[str, Path]) -> list[str]:
+    """The words of a command line with the paths of files in the place of their names."""
+    # All names at once: the path of a file may contain what looks like another name.
+    placeholder = re.compile(r"\{(" + "|".join(places) + r")\}")
+
+    def path(match: re.Match[str]) -> str:
+        return str(places[match[1]])
+
+    return [placeholder.sub(path, word) for word in words]
 
 
 def _require_little(done: Ended, out: Path) -> None:
@@ -181,8 +192,9 @@ def _output(folder: Path) -> Any:
     """The tensor that a program left."""
     file = folder / OUTPUT
     if not file.is_file():
-        parts = sorted(part.name for part in folder.iterdir())[:5]
-        there = f"; there is {', '.join(map(printable, parts))}" if parts else ""
+        names = sorted(part.name for part in folder.iterdir())
+        first_names = [printable(name) for name in names[:5]]
+        there = f"; there is {', '.join(first_names)}" if names else ""
         raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
     try:
         tensor = onnx.TensorProto.FromString(file.read_bytes())

@@ -67,7 +67,9 @@ class ModelForm:
     def missing_bounds(self) -> list[str]:
         """The operands of the bounds that the model lacks."""
         names = _LACKING.get(self.given)
-        return [] if names is None else [name for name in ("l", "m") if name not in names]
+        if names is None:
+            return []
+        return [name for name in ("l", "m") if name not in names]
 
     @property
     def has_scalar(self) -> bool:
@@ -117,7 +119,8 @@ def every_form(
     """Every form of the models of a node, that of `base` first."""
     bounds = BOUNDS if len(signature.parameters) > 1 else BOUNDS[:1]
     axes = product(bounds, SHAPES, RANKS, opsets, optimisations, _given(signature))
-    return tuple(form for form in starmap(ModelForm, axes) if not _is_another_form(form))
+    forms = starmap(ModelForm, axes)
+    return tuple(form for form in forms if not _is_another_form(form))
 
 
 def _is_another_form(form: ModelForm) -> bool:
@@ -131,19 +134,23 @@ def covering(forms: Sequence[ModelForm]) -> tuple[ModelForm, ...]:
     pairs = {form: _pairs(form, axes) for form in forms}
     missing = set().union(*pairs.values())
     chosen: list[ModelForm] = []
+    # Greedy: the form with the most pairs that no other has yet; of several the first, so `base` comes first.
     while missing:
-        chosen.append(max(forms, key=lambda form: len(pairs[form] & missing)))
-        missing -= pairs[chosen[-1]]
+        best = max(forms, key=lambda form: len(pairs[form] & missing))
+        chosen.append(best)
+        missing -= pairs[best]
     return tuple(chosen)
 
 
 def _axes_of(forms: Iterable[ModelForm]) -> tuple[str, ...]:
     """The axes of forms, without the operands that they give if those are the same in all."""
-    return _NAMES if len({form.given for form in forms}) > 1 else _AXES
+    ways = {form.given for form in forms}
+    return _NAMES if len(ways) > 1 else _AXES
 
 
 def _pairs(form: ModelForm, axes: Sequence[str]) -> set[tuple[tuple[str, Any], ...]]:
-    return set(combinations([(name, getattr(form, name)) for name in axes], 2))
+    values = [(name, getattr(form, name)) for name in axes]
+    return set(combinations(values, 2))
 
 
 def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
@@ -153,16 +160,24 @@ def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
     """
     for count in (1, 2):
         for names in combinations(_NAMES, count):
-            values = [{getattr(form, name) for form in some} for name in names]
-            alike = [
-                f
-                for f in every
-                if all(getattr(f, n) in v for n, v in zip(names, values, strict=True))
-            ]
+            # All of `some` have these values: if no more forms do, the values describe them.
+            alike = _forms_with_values_of(some, names, every)
             if len(alike) == len(some):
                 return " and ".join(_in_words(name, some) for name in names)
     shown = "; ".join(str(form) for form in some[:_SHOWN])
-    return f"{shown}; and {len(some) - _SHOWN} more forms" if len(some) > _SHOWN else shown
+    left = len(some) - _SHOWN
+    return f"{shown}; and {left} more forms" if left > 0 else shown
+
+
+def _forms_with_values_of(
+    some: Sequence[ModelForm], names: Sequence[str], every: Sequence[ModelForm]
+) -> list[ModelForm]:
+    """The forms of `every` whose value of each of these axes is that of one of `some`."""
+    alike = list(every)
+    for name in names:
+        values = {getattr(form, name) for form in some}
+        alike = [form for form in alike if getattr(form, name) in values]
+    return alike
 
 
 def every_value(forms: Sequence[ModelForm]) -> str:
@@ -171,9 +186,12 @@ def every_value(forms: Sequence[ModelForm]) -> str:
 
 
 def _in_words(name: str, forms: Sequence[ModelForm]) -> str:
-    values = sorted({getattr(form, name) for form in forms})
-    # Only optimisation has values of the type bool: 0 and 1 are ranks.
-    texts = [str(_VALUES.get(v, v) if isinstance(v, (str, bool)) else v) for v in values]
+    texts = []
+    for value in sorted({getattr(form, name) for form in forms}):
+        # Only optimisation has values of the type bool: 0 and 1 are ranks.
+        is_named = isinstance(value, (str, bool))
+        text = _VALUES.get(value, value) if is_named else value
+        texts.append(str(text))
     words = [" or ".join(texts)]
     if name == "bounds":
         words.insert(0, _NOUNS.get(forms[0].given, "bounds"))
@@ -210,7 +228,10 @@ def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> st
 
 def inputs_of(form: ModelForm, signature: Signature) -> tuple[str, ...]:
     """The operands that are inputs of the models of a form."""
-    return (signature.parameters[0], *(form.others(signature) if form.bounds == "inputs" else ()))
+    first = signature.parameters[0]
+    if form.bounds != "inputs":
+        return (first,)
+    return (first, *form.others(signature))
 
 
 def text_of_form(
@@ -221,6 +242,7 @@ def text_of_form(
     if form.shape == "symbolic":
         dimensions = list("ABCD"[: len(shape)])
     declared = f"[{', '.join(dimensions)}]" if dimensions else ""
+    # In ONNX's text, empty brackets are no rank, and no brackets rank 0.
     if form.shape == "no rank":
         declared = "[]"
 
@@ -234,7 +256,8 @@ def text_of_form(
     if form.bounds != "attributes":
         others = _LACKING.get(form.given, signature.parameters[1:])
         names += [name or '""' for name in others]
-    return model_text(etype, form.opset, shapes, f"y = {signature.op_type}({', '.join(names)})")
+    node = f"y = {signature.op_type}({', '.join(names)})"
+    return model_text(etype, form.opset, shapes, node)
 
 
 def model_statements(
@@ -244,9 +267,9 @@ def model_statements(
 
     They have no single quotes, so that a shell can quote them.
     """
-    statements = [
-        f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, signature, shape))})"
-    ]
+    text = text_of_form(etype, form, signature, shape)
+    statements = [f"p = onnx.parser.parse_model({json.dumps(text)})"]
+    # The parser has no bits of constants, such as the payload of a NaN: these are added to the model.
     if form.bounds != "inputs":
         called = _ATTRIBUTES if form.bounds == "attributes" else {}
         named = [f'("{called.get(name, name)}", {name})' for name in form.others(signature)]

@@ -33,10 +33,10 @@ PLAIN: Final = "not optimised"
 WITHOUT: Final = "without "
 """How a model is opened: as by default, not optimised, or without one optimiser, whose name follows."""
 
-_KEPT_OPEN = 64
+_KEPT_OPEN = 64  # models: a graph is run for many inputs, whole and one node at a time
 _TOGETHER = 200  # chains in one request
 _MOST_DEATHS = 20
-_MOST_HANGS = 3
+_MOST_HANGS = 3  # each takes as long as the limit of a call
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,11 @@ class ChainRequest:
     @property
     def length(self) -> int:
         """Bytes of the longest result."""
-        return max((run.size for chain in self.chains for run in chain.runs), default=0)
+        longest = 0
+        for chain in self.chains:
+            for run in chain.runs:
+                longest = max(longest, run.size)
+        return longest
 
     @property
     def pool(self) -> Array:
@@ -190,20 +194,18 @@ def _graph_of(runtime: Runtime, model: bytes) -> str:
         graph = onnx.load_from_string(runtime.graph_that_runs(model)).graph
     except Exception:  # noqa: BLE001 - it is explanation only
         return ""
-    constants = {
-        tensor.name: _shown(onnx.numpy_helper.to_array(tensor)) for tensor in graph.initializer
-    }
+    constants = {}
+    for tensor in graph.initializer:
+        constants[tensor.name] = _shown(onnx.numpy_helper.to_array(tensor))
     calls = []
     for node in graph.node:
         arguments = [constants.get(name, name) for name in node.input]
-        named = [
-            f"{attribute.name}={onnx.helper.get_attribute_value(attribute):g}"
-            for attribute in node.attribute
-            if attribute.type == onnx.AttributeProto.FLOAT
-        ]
-        calls.append(
-            f"{', '.join(node.output)} = {node.op_type}({', '.join([*arguments, *named])})"
-        )
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.FLOAT:
+                number = onnx.helper.get_attribute_value(attribute)
+                arguments.append(f"{attribute.name}={number:g}")
+        outputs = ", ".join(node.output)
+        calls.append(f"{outputs} = {node.op_type}({', '.join(arguments)})")
     return printable("; ".join(calls))
 
 
@@ -218,20 +220,21 @@ def _result(opened: Any, run: ModelRun, known: Mapping[str, Array]) -> Array | F
     inputs = {name: known[name] for name in run.inputs}
     try:
         with np.errstate(all="ignore"):
-            result = opened(run.model, run.how)(inputs)
+            function = opened(run.model, run.how)
+            result = function(inputs)
     except EndedError:
         raise  # this process ends, as with a runtime that dies in it
     except BaseException as error:  # noqa: BLE001 - whatever a runtime raises is its answer
         return failure_of(error)
+    # A function of a user may return the list of all outputs.
     if isinstance(result, (list, tuple)) and result:
         result = result[0]
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
         return Failure((), f"it returned {type(result).__name__}, not an array")
     if result.shape != run.shape or result.dtype != numpy_type(run.etype):
         wanted = f"{run.etype} of shape {list(run.shape)}"
-        return Failure(
-            (), f"it returned {result.dtype} of shape {list(result.shape)}, expected {wanted}"
-        )
+        shape = list(result.shape)
+        return Failure((), f"it returned {result.dtype} of shape {shape}, expected {wanted}")
     return np.asarray(result)
 
 
@@ -280,7 +283,9 @@ class ModelWorker(Child):
         if answer.died is not None:
             self.start()
             return ""
-        return next((str(note["graph"]) for note in self._board.notes("graph")), "")
+        for note in self._board.notes("graph"):
+            return str(note["graph"])
+        return ""
 
     def _run(self, chains: Sequence[Chain]) -> Iterator[ChainOutcome]:
         left = list(chains)
@@ -289,13 +294,15 @@ class ModelWorker(Child):
             answer = self.ask(request)
             row = 0
             for place, chain in enumerate(left):
+                rows = answer.bits[row:]
+                # The chains before the one that killed the runtime have their results.
                 if answer.died is not None and max(0, answer.died.call) < row + len(chain.runs):
                     before = max(0, answer.died.call) - row
-                    yield self._died(chain, answer.bits[row:], before, answer.died)
+                    yield self._died(chain, rows, before, answer.died)
                     left = left[place + 1 :]
                     break
                 self.runs += len(chain.runs)
-                yield _outcome(chain, answer.bits[row:], answer.failures, row)
+                yield _outcome(chain, rows, answer.failures, row)
                 row += len(chain.runs)
             else:
                 return
@@ -307,12 +314,12 @@ class ModelWorker(Child):
         if self._deaths >= _MOST_DEATHS or self._hangs >= _MOST_HANGS:
             self.is_usable = False
             raise RuntimeDiedError(f"{died.words}; not restarted after {self._deaths} crashes")
+        results: list[Array | Failure] = []
+        for run, row in zip(chain.runs[:before], rows, strict=False):
+            results.append(_array(run, row))
         self.start()
-        failure = Failure((), died.words, raised=True)
-        results: list[Array | Failure] = [
-            _array(run, row) for run, row in zip(chain.runs[:before], rows, strict=False)
-        ]
-        return ChainOutcome((*results, failure), died=True)
+        results.append(Failure((), died.words, raised=True))
+        return ChainOutcome(tuple(results), died=True)
 
 
 def _outcome(

@@ -58,11 +58,11 @@ def runtime_of_models(
     function with a text may reject models whose X has no rank (`ranked`: it is known to): then each rank has
     a model, whose X has a symbolic shape. All else is as in `Runtime`.
     """
-    runs = (
-        run_text
-        if callable(run_text)
-        else lambda _: (f"f = {run_text}(p.SerializeToString())", "f(d)")
-    )
+
+    def runs(optimised: bool) -> RunText:
+        if callable(run_text):
+            return run_text(optimised)
+        return f"f = {run_text}(p.SerializeToString())", "f(d)"
 
     def open_(etype: str) -> ClipFunction:
         from sonnx_clip.runtimes.opsets import opsets_with  # imports onnx
@@ -72,6 +72,7 @@ def runtime_of_models(
         scalars = len(signature.parameters) - len(signature.tensors)
         operands = (*[two] * len(signature.tensors), *[two[0, ...]] * scalars)
         refusal: Exception | None = None
+        # Without a rank, one model serves all calls. What refuses it may open a model of each rank.
         if not ranked:
             function = FormFunction(open_model, base(signature, opset), etype, signature)
             try:
@@ -185,7 +186,9 @@ class FormFunction:
         self, open_model: OpenModel, form: ModelForm, etype: str, signature: Signature
     ) -> None:
         self.form = form
-        self._open, self._type, self._signature = open_model, etype, signature
+        self._open = open_model
+        self._type = etype
+        self._signature = signature
         self._names = inputs_of(form, signature)
         self._key: object = None
         self._run: ModelFunction | None = None
@@ -193,31 +196,34 @@ class FormFunction:
     def prepare(self, operands: Sequence[Any]) -> ModelFunction:
         """Open a model that can serve these operands, if the last one cannot."""
         x, *others = operands
-        shape = (
-            x.shape
-            if self.form.shape == "static"
-            else x.ndim
-            if self.form.shape == "symbolic"
-            else ()
-        )
+        # What the model declares of X, and the constants in it, decide which operands it can serve.
+        shape: object = ()
+        if self.form.shape == "static":
+            shape = x.shape
+        elif self.form.shape == "symbolic":
+            shape = x.ndim
         constants = []
         if self.form.bounds != "inputs":
             constants = [(other.shape, other.tobytes()) for other in others]
-        if self._run is None or self._key != (shape, constants):
+        key = (shape, constants)
+        if self._run is None or self._key != key:
             self._run = None  # the memory of one model at a time
             model = model_of_form(self._type, self.form, self._signature, x.shape, others)
-            self._key, self._run = (shape, constants), self._open(model.SerializeToString())
+            self._key = key
+            self._run = self._open(model.SerializeToString())
         return self._run
 
     def __call__(self, *operands: Any) -> Any:
         """The result of a model."""
-        given = dict(zip(self._signature.parameters, operands, strict=True))
-        return self.prepare(operands)({name: given[name] for name in self._names})
+        run = self.prepare(operands)
+        by_name = dict(zip(self._signature.parameters, operands, strict=True))
+        return run({name: by_name[name] for name in self._names})
 
 
 def handler_of(runtime: Runtime, etype: str, caller: Handle | None, signature: Signature) -> Handle:
     """A function that makes the calls of requests: of a form of a model, or by `caller`."""
 
+    # One form at a time: requests of a form follow each other, and open models take memory.
     @lru_cache(maxsize=1)
     def of_form(form: ModelForm) -> Handle:
         opener = runtime.open_model if form.optimised else runtime.open_unoptimised

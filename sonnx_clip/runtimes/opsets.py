@@ -15,18 +15,21 @@ def newest_opset() -> int:
 
 def clip_version(opset: int) -> int:
     """The version of Clip that an operator set means; UserError if onnx does not have the set."""
-    if not 1 <= opset <= newest_opset():
-        raise UserError(
-            f"unknown operator set {opset}",
-            todo=f"choose one from 1 to {newest_opset()}, the newest in onnx {onnx.__version__}",
-        )
-    return int(onnx.defs.get_schema("Clip", opset, "").since_version)
+    newest = newest_opset()
+    if not 1 <= opset <= newest:
+        todo = f"choose one from 1 to {newest}, the newest in onnx {onnx.__version__}"
+        raise UserError(f"unknown operator set {opset}", todo=todo)
+    schema = onnx.defs.get_schema("Clip", opset, "")
+    return int(schema.since_version)
 
 
 def opsets_of(version: int) -> tuple[int, ...]:
     """The first and the last operator set that mean a version of Clip."""
-    every = [opset for opset in range(1, newest_opset() + 1) if clip_version(opset) == version]
-    return tuple(dict.fromkeys((every[0], every[-1])))
+    opsets = range(1, newest_opset() + 1)
+    of_version = [opset for opset in opsets if clip_version(opset) == version]
+    # Once, if the version has only one operator set.
+    ends = dict.fromkeys((of_version[0], of_version[-1]))
+    return tuple(ends)
 
 
 def opsets_with(op_type: str, etype: str) -> tuple[int, ...]:
@@ -47,4 +50,5 @@ def opsets_with(op_type: str, etype: str) -> tuple[int, ...]:
 
 
 def _interface(schema: onnx.defs.OpSchema) -> tuple[list[str], list[str]]:
-    return [operand.name for operand in schema.inputs], sorted(schema.attributes)
+    inputs = [operand.name for operand in schema.inputs]
+    return inputs, sorted(schema.attributes)

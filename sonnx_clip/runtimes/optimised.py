@@ -30,7 +30,7 @@ from sonnx_clip.runtimes.models import runtime_of_models
 from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
@@ -92,6 +92,7 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
     """The runtime that runs models, the optimiser, and what this is called."""
     _, options, target = split_name(name)
     runner = find_runtime(options or DEFAULT_RUNNER, CLIP_SIGNATURE)
+    # A runner that optimises would hide, or be blamed for, what the optimiser did.
     if runner.open_unoptimised is None:
         todo = f"use --runtime {DEFAULT_RUNNER}"
         raise UserError(f"{options} cannot run models without optimising them", "--runtime", todo)
@@ -146,7 +147,7 @@ def _through(optimise: Optimise, open_plain: OpenModel) -> OpenModel:
 def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
     """The result of an optimiser; WrongModelError if it is no valid model of the same inputs and outputs."""
     before = onnx.load_from_string(model)
-    optimised = optimise(onnx.load_from_string(model))
+    optimised = optimise(onnx.load_from_string(model))  # it may change what it is given
     if not isinstance(optimised, onnx.ModelProto):
         raise WrongModelError(f"it returned {type(optimised).__name__}, not an onnx.ModelProto")
     # The models that are asked have a few thousand bytes.
@@ -156,13 +157,20 @@ def _checked(optimise: Optimise, model: bytes) -> onnx.ModelProto:
     # A form of a model without ranks is not valid before, either: its optimiser is not to blame.
     if mistake and not _mistake(before):
         raise WrongModelError(f"its model is not valid: {mistake}")
-    for kind in ("input", "output"):
-        names = [value.name for value in getattr(before.graph, kind)]
-        now = [value.name for value in getattr(optimised.graph, kind)]
-        if names != now:
-            message = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
-            raise WrongModelError(printable(message, 300))
+    _require_same_names("input", before.graph.input, optimised.graph.input)
+    _require_same_names("output", before.graph.output, optimised.graph.output)
     return optimised
+
+
+def _require_same_names(
+    kind: str, before: Iterable[onnx.ValueInfoProto], after: Iterable[onnx.ValueInfoProto]
+) -> None:
+    """WrongModelError if the inputs or the outputs of a model have other names or another order."""
+    names = [value.name for value in before]
+    now = [value.name for value in after]
+    if names != now:
+        message = f"its model has the {kind}s {', '.join(now)}, not {', '.join(names)}"
+        raise WrongModelError(printable(message, 300))
 
 
 def _mistake(model: onnx.ModelProto) -> str:

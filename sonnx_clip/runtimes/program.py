@@ -81,18 +81,23 @@ class Program:
 
     def __init__(self, name: str, board: Board | None = None) -> None:
         _, options, self.command = split_name(name)
-        chosen = set(filter(None, options.split(",")))
-        if unknown := sorted(chosen - {"big", "stdio"}):
+        chosen = {option for option in options.split(",") if option}
+        unknown = sorted(chosen - {"big", "stdio"})
+        if unknown:
             raise UserError(f"`{name}`: unknown option `{unknown[0]}` of a program")
         self._order: ByteOrder = "big" if "big" in chosen else "little"
         stdio = "stdio" in chosen
-        self._board, self._number = board, 0
-        self._in, self._out, self.pid = _started(command_words(self.command), stdio=stdio)
+        self._board = board
+        self._number = 0  # of the last request
+        words = command_words(self.command)
+        self._in, self._out, self.pid = _started(words, stdio=stdio)
+        # A reproducer ends by an exception or at its last line: the program would be left behind.
         atexit.register(self.end)
         try:
             head = self._read(HELLO_SIZE, "a hello")
             size = hello_name_size(head, self._order)
-            self.hello = read_hello(head + self._read(size, "a hello"), self._order)
+            name_of_program = self._read(size, "a hello")
+            self.hello = read_hello(head + name_of_program, self._order)
         except (FrameError, EndedError) as error:
             self.end()
             todo = MISSING_HELLO
@@ -117,16 +122,24 @@ class Program:
         if x.ndim not in self.hello.ranks:
             raise Refused(f"its hello does not list rank {x.ndim}")
         bits = bits_type(etype)
-        operands = [np.ascontiguousarray(part).reshape(-1).view(bits) for part in (x, *bounds)]
+        operands = []
+        for operand in (x, *bounds):
+            entries = np.ascontiguousarray(operand).reshape(-1)
+            operands.append(entries.view(bits))
         reply = self._exchange(etype, x.shape, operands)
         if reply.bits is None:
-            contradicts = reply.status == UNSUPPORTED and etype in self.hello.types
-            raise _RAISES[reply.status](reply.words + f" (its hello lists {etype})" * contradicts)
-        return reply.bits.view(numpy_type(reply.etype)).reshape(reply.shape)
+            words = reply.words
+            if reply.status == UNSUPPORTED and etype in self.hello.types:
+                words += f" (its hello lists {etype})"
+            raise _RAISES[reply.status](words)
+        # As it replied: a result of another type or shape is for the checker to judge.
+        result = reply.bits.view(numpy_type(reply.etype))
+        return result.reshape(reply.shape)
 
     def end(self) -> None:
         """Kill it, and wait until it has ended."""
         atexit.unregister(self.end)
+        # It may have ended already: then the descriptors or the process are gone.
         for descriptor in (self._in, self._out):
             with suppress(OSError):
                 os.close(descriptor)
@@ -139,14 +152,17 @@ class Program:
 
     def _exchange(self, etype: str, shape: Sequence[int], operands: Sequence[Array]) -> FrameReply:
         """The reply to a request; `operands` as in `write_request`."""
+        # Numbers of 32 bits begin again at 1.
         self._number = self._number % (2**32 - 1) + 1
         try:
             self._require_silence()
             data = write_request(self._order, self._number, etype, shape, operands)
             head = self._read(4, "a reply", data)
-            body = self._read(reply_size(head, self._order, len(operands[0])), "a reply")
+            size = reply_size(head, self._order, len(operands[0]))
+            body = self._read(size, "a reply")
             return read_reply(body, self._order, self._number)
         except FrameError as error:
+            # Nothing tells where the next frame begins: the program cannot be used any more.
             raise EndedError(f"{BAD_FRAME}{error}") from None
 
     def _note(self, words: str) -> None:
@@ -165,21 +181,23 @@ class Program:
 
     def _read(self, size: int, what: str, data: bytes = b"") -> bytes:
         """`size` bytes of its output, while `data` goes to its input."""
-        received, left = bytearray(), memoryview(data)
-        began, noted = time.monotonic(), False
+        received = bytearray()
+        left = memoryview(data)
+        began = time.monotonic()
+        noted = False
+        # Both at once: a program may reply before it has read all, and neither pipe may block for ever.
         while len(received) < size or left:
             wanted = [self._out] if len(received) < size else []
             ready, free, _ = select.select(wanted, [self._in] if left else [], [], _LOOK)
-            so_far = (
-                f", after {len(received):,} of {size:,} bytes of {what}"
-                if received
-                else f", without {what}"
-            )
+            so_far = f", without {what}"
+            if received:
+                so_far = f", after {len(received):,} of {size:,} bytes of {what}"
             if free:
                 try:
-                    left = left[os.write(self._in, left) :]
+                    written = os.write(self._in, left)
                 except BrokenPipeError:
                     raise EndedError(self._last_words(so_far)) from None
+                left = left[written:]
             if ready:
                 part = os.read(self._out, size - len(received))
                 if not part:
@@ -189,6 +207,7 @@ class Program:
             waited = time.monotonic() - began
             if not free and self._has_ended():
                 raise EndedError(self._last_words(so_far))
+            # For the words on a hang: the supervisor ends this process before it could say more.
             if received and not noted and waited > 2 * _LOOK:
                 noted = True
                 self._note(f"it sent {len(received):,} of {size:,} bytes of {what}, then stopped")
@@ -217,22 +236,22 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     """Start a program: the descriptor of its input, that of its output, and its id."""
     theirs_in, ours_in = map(_moved, os.pipe())
     ours_out, theirs_out = map(_moved, os.pipe())
-    give, take = (0, 1) if stdio else (3, 4)
+    input_number, output_number = (0, 1) if stdio else (3, 4)
     actions: list[Any] = [
-        (os.POSIX_SPAWN_DUP2, theirs_in, give),
-        (os.POSIX_SPAWN_DUP2, theirs_out, take),
+        (os.POSIX_SPAWN_DUP2, theirs_in, input_number),
+        (os.POSIX_SPAWN_DUP2, theirs_out, output_number),
     ]
     if not stdio:
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
     try:
+        # Python ignores some signals, and programs that it starts would, too.
         pid = os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setsigdef=_SIGNALS)
     except OSError as error:
         os.close(ours_in)
         os.close(ours_out)
         message = f"{words[0]} cannot be started: {error.strerror}"
-        raise UserError(
-            message, None, "name a program that can be executed, as in a shell"
-        ) from None
+        todo = "name a program that can be executed, as in a shell"
+        raise UserError(message, None, todo) from None
     finally:
         os.close(theirs_in)
         os.close(theirs_out)

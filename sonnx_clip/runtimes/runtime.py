@@ -61,12 +61,10 @@ class Runtime:
     imports: str  # Python statements at the start of a reproducer
     call: Callable[[str], str]  # element type id -> Python text of the same call on x, l and m
     open_model: OpenModel | None = None  # None if it runs no models
-    open_unoptimised: OpenModel | None = (
-        None  # without optimising the graph; None if it cannot be chosen
-    )
-    optimisers: tuple[
-        str, ...
-    ] = ()  # the names of those of its graph optimisers that can be left out
+    # open_unoptimised: without optimising the graph; None if it cannot be chosen
+    open_unoptimised: OpenModel | None = None
+    # optimisers: the names of those of its graph optimisers that can be left out
+    optimisers: tuple[str, ...] = ()
     # is_optimiser: it optimises models for another runtime. Models that are not optimised are run by that
     # runtime alone, say nothing of the optimiser, and are no forms of a model to judge.
     is_optimiser: bool = False
@@ -77,12 +75,10 @@ class Runtime:
     # run_model: whether optimised -> the text of what these two do, on an onnx.ModelProto. A runtime that has
     # it is judged in several forms of a model.
     run_model: Callable[[bool], RunText] | None = None
-    strides: bool = (
-        True  # the memory layout of X matters to it; if not, layouts differ by shape alone
-    )
-    entries: int | None = (
-        None  # the most entries that X can have; longer calls are split. None for no limit
-    )
+    # strides: the memory layout of X matters to it; if not, layouts differ by shape alone
+    strides: bool = True
+    # entries: the most entries that X can have; longer calls are split. None for no limit
+    entries: int | None = None
     few: bool = False  # make few calls, since each starts a program
     set_up: str = ""  # a statement that opens the model p for `call`, which then takes its inputs d
     signature: Signature = CLIP_SIGNATURE  # the operator that it implements
@@ -131,10 +127,9 @@ def code_digest(name: str) -> str | None:
     """SHA-256 of the code on which a verdict on one of `OURS` depends, in hex; None of others."""
     if name not in OURS:
         return None
-    files = [
-        *sorted(package().glob("oracle/*.py")),
-        *sorted(repo_root().glob("generated/c/*.[ch]")),
-    ]
-    return digest_of_parts(
-        [name, *(part for file in files for part in (file.name, file.read_bytes()))]
-    )
+    python_files = sorted(package().glob("oracle/*.py"))
+    c_files = sorted(repo_root().glob("generated/c/*.[ch]"))
+    parts: list[str | bytes] = [name]
+    for file in (*python_files, *c_files):
+        parts += [file.name, file.read_bytes()]
+    return digest_of_parts(parts)

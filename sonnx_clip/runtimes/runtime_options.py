@@ -76,6 +76,7 @@ class RuntimeOptions:
             read_abi(str(self.abi))  # here, since a mistake in it is no environment failure
             return f"so[{self.abi}]:{self.so}"
         if self.onnx is not None:
+            # What is no function would be taken for another kind of name.
             if split_name(f"onnx:{self.onnx}")[0] != "onnx":
                 todo = "use module:open or ./file.py:open, which opens a model (bytes)"
                 raise UserError(f"--onnx {self.onnx} is not a function", todo=todo)
@@ -91,6 +92,7 @@ class RuntimeOptions:
             todo = "its models are run by --runtime NAME"
             raise UserError("--optimiser allows --runtime alone beside it", todo=todo)
         name = f"optimised[{self.runtime or DEFAULT_RUNNER}]:{optimiser}"
+        # Reports an optimiser that is not known, or a command without its placeholders.
         module_of(name)
         return name
 

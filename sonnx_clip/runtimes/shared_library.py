@@ -87,6 +87,7 @@ def read_abi(path: str) -> Abi:
         raise UserError(f"--abi cannot be read: {error.strerror}", path, _TODO) from None
     except ValueError as error:  # of UTF-8 or of TOML
         raise UserError(f"it is not TOML: {error}", path, _TODO) from None
+    # Numbers are places in a list, which have no line of their own.
     keys = [str(part) for part in first["loc"] if isinstance(part, str)]
     key, message = ".".join(keys), form_error(first)
     if first["type"] == "missing":
@@ -100,6 +101,7 @@ def read_abi(path: str) -> Abi:
 
 def _place(text: str, path: str, keys: list[str]) -> str:
     """The file and the line of a key, the last of its tables; the file alone where it is not found."""
+    # A key of a table or the head of a table; TOML's parser gives no lines.
     pattern = re.compile(rf"\s*\[?\s*\"?{re.escape(keys[-1])}\"?\s*[=\]]")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)]
     return f"{path}:{lines[-1]}" if lines else path
@@ -114,11 +116,14 @@ def opened(name: str) -> tuple[Abi, ctypes.CDLL]:
     """
     _, abi_path, path = split_name(name)
     abi = read_abi(abi_path)
-    if not Path(path).is_file():
-        message = "not a file" if Path(path).exists() else "no such file"
+    file = Path(path)
+    if not file.is_file():
+        message = "not a file" if file.exists() else "no such file"
         raise UserError(message, path, f"relative names are relative to {Path.cwd()}")
+    # All symbols now: one that is missing would end the process in the middle of a call.
+    mode = os.RTLD_NOW | os.RTLD_LOCAL
     try:
-        library = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        library = ctypes.CDLL(str(file.resolve()), mode=mode)
     except OSError as error:
         message = f"this process cannot load the library: {error}"
         raise UserError(message, path, "name a shared library") from None
@@ -139,38 +144,38 @@ class CFunction:
         if etype not in abi.symbols:
             raise Unsupported(f"the file has no function for {etype}")
         function = library[abi.symbols[etype]]
-        self._function, self._operands, self._by_value = (
-            function,
-            abi.operands,
-            abi.bounds == "value",
-        )
-        self._number = _FLOATS.get(etype) or getattr(
-            ctypes, f"c_uint{8 * bits_type(etype).itemsize}"
-        )
+        self._function = function
+        self._operands = abi.operands
+        self._by_value = abi.bounds == "value"
+        # All else is passed as its bits: ctypes has no float of 16 bits.
+        width = 8 * bits_type(etype).itemsize
+        self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{width}")
         bound = self._number if self._by_value else ctypes.c_void_p
-        kinds = {"n": getattr(ctypes, f"c_{abi.length}"), **dict.fromkeys(BOUNDS, bound)}
+        length = getattr(ctypes, f"c_{abi.length}")
+        kinds = {"n": length, **dict.fromkeys(BOUNDS, bound)}
         function.argtypes = [kinds.get(name, ctypes.c_void_p) for name in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
         self._memory = np.empty(0, np.uint8)
 
     def __call__(self, x: Any, *bounds: Any) -> Array:
         """Its result, of the shape and type of `x`; Refused if it returns another status than 0."""
+        # New memory for each result: the checker reads the last one again after the next call.
         self._memory = np.full(2 * _AROUND + x.nbytes, _FILLED, np.uint8)
-        result: Array = self._memory[_AROUND : _AROUND + x.nbytes].view(x.dtype).reshape(x.shape)
+        own_memory = self._memory[_AROUND : _AROUND + x.nbytes]
+        result: Array = own_memory.view(x.dtype).reshape(x.shape)
         address = self._memory.ctypes.data + _AROUND
         source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-        given: dict[str, Any] = {"x": source.ctypes.data, "y": address, "n": x.size}
-        if "y" not in self._operands:
+        arguments: dict[str, Any] = {"x": source.ctypes.data, "y": address, "n": x.size}
+        if "y" not in self._operands:  # it works in place: on a copy, since X is read-only
             bits = bits_type(x.dtype.name)
             result.view(bits)[...] = x.view(bits)
-            given["x"] = address
+            arguments["x"] = address
         for name, bound in zip(BOUNDS, bounds, strict=True):
-            given[name] = bound.ctypes.data
-            if (
-                self._by_value
-            ):  # from the bits: a conversion to a Python float would quiet a signalling NaN
-                given[name] = self._number.from_buffer_copy(bound.tobytes())
-        status = self._function(*(given[name] for name in self._operands))
+            arguments[name] = bound.ctypes.data
+            # From the bits: a conversion to a Python float would quiet a signalling NaN.
+            if self._by_value:
+                arguments[name] = self._number.from_buffer_copy(bound.tobytes())
+        status = self._function(*(arguments[name] for name in self._operands))
         if status:
             raise Refused(f"it returned {status}")
         return result
@@ -181,11 +186,12 @@ class CFunction:
             "past the end of": self._memory[-_AROUND:],
             "before the start of": self._memory[:_AROUND],
         }
-        return [
-            f"it wrote {place} its result"
-            for place, part in around.items()
-            if (part != _FILLED).any()
-        ]
+        words = []
+        for place, part in around.items():
+            if (part != _FILLED).any():
+                message = f"it wrote {place} its result"
+                words.append(message)
+        return words
 
 
 @cache

@@ -45,14 +45,12 @@ if TYPE_CHECKING:
 _SHOWN = 120  # bytes kept of both ends of what a runtime prints
 _PIPE = 1 << 16  # bytes that a pipe holds
 _READS = 16  # of a pipe at once: a runtime may fill it as fast as it is read
-_MOST_PRINTED = (
-    1 << 28
-)  # bytes in one call; a runtime that prints a kilobyte for each entry is not stopped
+# Bytes in one call; a runtime that prints a kilobyte for each entry is not stopped.
+_MOST_PRINTED = 1 << 28
 _EVERY = 0.02  # seconds between two looks at a process
 _KILLING = 5.0  # seconds in which all processes of a runtime have to be dead
-_LONGEST_LOOK = (
-    0.5  # seconds that one look counts at most: the supervisor may have been waiting, too
-)
+# Seconds that one look counts at most: the supervisor may have been waiting, too.
+_LONGEST_LOOK = 0.5
 _SHORTEST_LOOK = 0.1
 _FORK = multiprocessing.get_context("fork")
 
@@ -66,6 +64,7 @@ def supervise(
     gets a `Died`, or None when that is done. In the process of the runtime, `program` is called first, with
     the board and its arguments: it returns a greeting and a handler of requests.
     """
+    # An interrupt of the terminal goes to the checker, which ends this process by SIGTERM.
     with suppress(OSError):
         os.setsid()
     adopt_orphans()
@@ -77,9 +76,9 @@ def supervise(
     try:
         connection.send("here")
         while True:
-            connection.send(
-                supervisor.start() if connection.recv() == "start" else supervisor.handle()
-            )
+            command = connection.recv()
+            died = supervisor.start() if command == "start" else supervisor.handle()
+            connection.send(died)
     except (EOFError, OSError, SystemExit):  # the checker has ended, or ends this process
         pass
     finally:
@@ -97,7 +96,8 @@ class OwnTime:
 
     def reset(self) -> None:
         """Start anew: a call has returned."""
-        self._last, self._spent = time.monotonic(), 0.0
+        self._last = time.monotonic()
+        self._spent = 0.0
         self._computed: float | None = None
 
     def spent(self) -> float:
@@ -106,27 +106,34 @@ class OwnTime:
         passed = min(now - self._last, _LONGEST_LOOK)
         if passed < _SHORTEST_LOOK:
             return self._spent
-        computed, wants = _look()
-        if not wants:
+        computed, wants_processor = _look()
+        # A runtime that waits for nothing that the machine could give it is hanging.
+        if not wants_processor:
             self._spent += passed
         elif self._computed is not None:
-            self._spent += min(passed, max(0.0, computed - self._computed))
-        self._last, self._computed = now, computed
+            # The CPU time of processes that have ended is gone: the sum may be less than before.
+            used = max(0.0, computed - self._computed)
+            self._spent += min(passed, used)
+        self._last = now
+        self._computed = computed
         return self._spent
 
 
 def _look() -> tuple[float, bool]:
     """CPU seconds of the descendants, and whether a thread runs or waits for a processor or a disk."""
-    computed, wants = 0.0, False
+    computed = 0.0
+    wants_processor = False
     for process in psutil.Process().children(recursive=True):
+        # A process or a thread may end while it is looked at.
         with suppress(psutil.Error):
             times = process.cpu_times()
             computed += times.user + times.system
-            states = (psutil.Process(thread.id).status() for thread in process.threads())
-            wants = wants or any(
-                state in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP) for state in states
-            )
-    return computed, wants
+            for thread in process.threads():
+                if wants_processor:
+                    break
+                state = psutil.Process(thread.id).status()
+                wants_processor = state in (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
+    return computed, wants_processor
 
 
 class _Supervisor:
@@ -146,7 +153,9 @@ class _Supervisor:
         """Start the process of the runtime, after ending a running one; its greeting is a note."""
         self.end()
         self._board.begin(IMPORTS)
-        self._go, self._done = _FORK.Semaphore(0), _FORK.Semaphore(0)
+        # New semaphores: the process that has died may have held one.
+        self._go = _FORK.Semaphore(0)
+        self._done = _FORK.Semaphore(0)
         with suppress(OSError):  # then it has the folder of all
             self._folder = tempfile.mkdtemp(prefix="sonnx-clip-")
         pipes = [os.pipe() for _ in range(2)]
@@ -171,8 +180,9 @@ class _Supervisor:
         if self._pid is None:
             return
         kill_group(self._pid)
-        end = time.monotonic() + _KILLING
-        while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
+        deadline = time.monotonic() + _KILLING
+        # Again and again: what is killed may have started another process just before, in another group.
+        while (left := psutil.Process().children(recursive=True)) and time.monotonic() < deadline:
             for process in left:
                 with suppress(psutil.Error):
                     process.kill()
@@ -180,7 +190,9 @@ class _Supervisor:
         shutil.rmtree(self._folder, ignore_errors=True)
         for descriptor in self._printed:
             os.close(descriptor)
-        self._pid, self._folder, self._printed = None, "", {}
+        self._pid = None
+        self._folder = ""
+        self._printed = {}
 
     def _wait(self, limit: float, option: str) -> Died | None:
         """Wait until the request is done: None, or how the process ended or why it was killed.
@@ -188,11 +200,15 @@ class _Supervisor:
         What was printed meanwhile becomes a remark.
         """
         assert self._pid is not None
-        board, time_taken, call, pause = self._board, OwnTime(), self._board.call, _EVERY
+        board = self._board
+        own_time = OwnTime()
+        call = board.call
+        pause = _EVERY
         printed = 0
         while not board.done:
             self._done.acquire(timeout=pause)
             count = self._read()
+            # A pipe that is full stops the runtime, and its time would count as that of the runtime.
             pause = _EVERY / 20 if count else _EVERY
             if board.done:
                 break
@@ -207,8 +223,8 @@ class _Supervisor:
             if board.call != call:
                 call = board.call
                 printed = 0
-                time_taken.reset()
-            elif time_taken.spent() > limit:
+                own_time.reset()
+            elif own_time.spent() > limit:
                 words = (
                     f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
                 )
@@ -252,16 +268,17 @@ class _Supervisor:
             end_with_parent()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            for source, target in zip(
-                (os.open(os.devnull, os.O_RDWR), *outputs), range(3), strict=True
-            ):
+            # Nothing else stays open: a runtime may write on any descriptor.
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for target, source in enumerate((nothing, *outputs)):
                 os.dup2(source, target)
             os.closerange(3, 1024)
             with suppress(OSError):  # where memory runs out, this process goes first
                 Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
             if self._folder:
                 tempfile.tempdir = os.environ["TMPDIR"] = self._folder
-            board, supervisor = self._board, os.getppid()
+            board = self._board
+            supervisor = os.getppid()
             greeting, handle = self._program(board, *self._arguments)
             board.note(**greeting)
             while True:
@@ -270,6 +287,7 @@ class _Supervisor:
                 if handle is None:
                     os._exit(0)
                 while board.done:
+                    # Where the system does not end this process with its parent, it looks for itself.
                     if not self._go.acquire(timeout=1) and os.getppid() != supervisor:
                         os._exit(0)
                 handle(board.read_request(), board)
@@ -292,5 +310,8 @@ def _both_ends(printed: bytes) -> bytes:
 def _telling_line(seen: bytes) -> str:
     """The first line of what was printed; of a traceback of Python the last, which names the error."""
     text = seen.decode("utf-8", "replace")
-    first, last = text.split("\n")[0], text.rstrip().rpartition("\n")[2]
-    return printable(last if first.startswith("Traceback (most recent call last)") else first)
+    first, _, _ = text.partition("\n")
+    if first.startswith("Traceback (most recent call last)"):
+        _, _, last = text.rstrip().rpartition("\n")
+        return printable(last)
+    return printable(first)

@@ -11,11 +11,16 @@ def printable(text: str, longest: int = _LONGEST) -> str:
     >>> printable("a\x1b[31m\ud800")
     'a\\x1b[31m\\ud800'
     """
+    # Cut first: a runtime may give megabytes.
     cut = text[:longest]
-    shown = "".join(
-        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in cut
-    )
+    shown = "".join(map(_printable_character, cut))
     return shown if len(text) <= longest else f"{shown}… ({len(text):,} characters)"
+
+
+def _printable_character(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def error_words(error: BaseException) -> str:

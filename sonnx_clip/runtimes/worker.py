@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.supervisor import Handle, Program
 
 _LISTEN = 1.0  # seconds between two looks at a silent supervisor
+# What the server of forks imports once, so that a new supervisor starts in milliseconds.
 _PRELOADED = ["sonnx_clip.runtimes.worker", "ml_dtypes"]
-_STARTING = threading.Lock()
+_STARTING = threading.Lock()  # `_start` changes sys.modules for a moment
 
 
 class RuntimeDiedError(Exception):
@@ -80,18 +81,20 @@ def open_runtime(
     if not models_only:
         try:
             function = runtime.open(etype)
-            caller, form = Caller(function, etype, signature), getattr(function, "form", None)
+            caller = Caller(function, etype, signature)
+            # A runtime of models says by which form it serves plain calls: reproducers make such a model.
+            form = getattr(function, "form", None)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
                 return missing(error), None
-            words = failure.words
-            return {
+            rejection = {
                 "word": "unsupported",
                 "version": version,
-                "words": words,
+                "words": failure.words,
                 "models": models,
-            }, None
+            }
+            return rejection, None
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
@@ -104,6 +107,7 @@ def missing(error: BaseException) -> dict[str, Any]:
     """The greeting of a process that could not load a runtime."""
     if isinstance(error, UserError):
         return {"word": "missing", "words": error.what, "where": error.where, "todo": error.todo}
+    # The text of these says all; that of others may be nothing without the class of the exception.
     plain = isinstance(error, (ImportError, AttributeError, TypeError))
     words = printable(str(error)) if plain and str(error) else error_words(error)
     return {"word": "missing", "words": words, "where": None, "todo": None}
@@ -198,6 +202,7 @@ class Child:
         """End all, and wait until it has ended."""
         with suppress(OSError):
             self._connection.close()
+        # Closing the connection ends it in an orderly way, which kills the runtime; a stuck one is killed.
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
@@ -280,11 +285,12 @@ class Worker(Child):
         self, shape: Sequence[int], form: ModelForm | None = None
     ) -> tuple[list[str], str]:
         """The Python text of a call with X of a shape: statements after the operands, and the result."""
-        set_up, call = (self._set_up, self.call) if form is None else self.models[form.optimised]
+        set_up = self._set_up
+        call = self.call
+        if form is not None:
+            set_up, call = self.models[form.optimised]
         form = form or self._form
-        before = (
-            []
-            if form is None
-            else call_statements(self.etype, form, self._signature, shape, set_up)
-        )
+        before: list[str] = []
+        if form is not None:
+            before = call_statements(self.etype, form, self._signature, shape, set_up)
         return before, call

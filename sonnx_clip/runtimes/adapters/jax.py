@@ -15,6 +15,7 @@ _CPU = jax.devices("cpu")[0]
 
 def jax_clip(*operands: Any) -> Any:
     """jax.numpy.clip of arrays."""
+    # Without it, JAX makes 32 bits of 64, which would be judged as a wrong element type.
     with jax.enable_x64(new_val=True), jax.default_device(_CPU):
         return np.asarray(jax.numpy.clip(*operands))
 

@@ -17,9 +17,11 @@ def two_operators(etype: str) -> bytes:
     """The model for an element type: X of a rank that is given later, and bounds of rank 0."""
     element_type = getattr(tfl.TensorType, etype.upper())
     ranks = {"x": 1, "l": 0, "m": 0, "t": 0, "y": 1}
-    tensors = [
-        tfl.TensorT(shape=[1] * rank, type=element_type, name=name) for name, rank in ranks.items()
-    ]
+    tensors = []
+    for name, rank in ranks.items():
+        tensor = tfl.TensorT(shape=[1] * rank, type=element_type, name=name)
+        tensors.append(tensor)
+    # Operators and graphs name tensors by their places.
     x, lower, upper, t, y = range(len(tensors))
     operators = (tfl.BuiltinOperator.MAXIMUM, tfl.BuiltinOperator.MINIMUM)
     codes = [tfl.OperatorCodeT(code, builtinCode=code) for code in operators]
@@ -31,7 +33,8 @@ def two_operators(etype: str) -> bytes:
     graph = tfl.SubGraphT(tensors, inputs=[x, lower, upper], outputs=[y], operators=steps)
     model = tfl.ModelT(version=3, operatorCodes=codes, subgraphs=[graph], buffers=[tfl.BufferT()])
     builder = flatbuffers.Builder()
-    builder.Finish(model.Pack(builder), b"TFL3")
+    packed = model.Pack(builder)
+    builder.Finish(packed, b"TFL3")
     return bytes(builder.Output())
 
 
@@ -42,6 +45,7 @@ def open_type(etype: str) -> ClipFunction:
 
     def clip(x: Any, *bounds: Any) -> Any:
         nonlocal shape
+        # Its tensors have fixed shapes: another X needs other memory.
         if x.shape != shape:
             opened.resize_tensor_input(0, x.shape)
             opened.allocate_tensors()

@@ -39,6 +39,7 @@ def open_model(
     """
     onnxruntime.set_default_logger_severity(_FATAL)
     options = onnxruntime.SessionOptions()
+    # One by default: `onnxruntime-threads` judges what its own number of threads changes.
     options.intra_op_num_threads = threads
     if not optimised:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -20,20 +20,18 @@ _CORE = openvino.Core()
 
 def open_model(model: bytes) -> ModelFunction:
     """Compile a serialised ONNX model, which must have a known rank."""
-    compiled = _CORE.compile_model(
-        _CORE.read_model(model), "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"}
-    )
+    hints = {"EXECUTION_MODE_HINT": "ACCURACY"}
+    compiled = _CORE.compile_model(_CORE.read_model(model), "CPU", hints)
     request = compiled.create_infer_request()
 
     def run(inputs: Mapping[str, Any]) -> Any:
         request.infer({name: _tensor(array) for name, array in inputs.items()})
         result = request.get_output_tensor()
+        # A copy: the next call of the request writes its result into the same memory.
         entries = result.data.copy()
-        return (
-            entries.view(ml_dtypes.bfloat16)
-            if result.element_type == openvino.Type.bf16
-            else entries
-        )
+        if result.element_type == openvino.Type.bf16:
+            return entries.view(ml_dtypes.bfloat16)
+        return entries
 
     return run
 

@@ -15,6 +15,7 @@ from sonnx_clip.runtimes.runtime import Runtime
 
 def clip_both(*operands: Any) -> Any:
     """What both kinds of kernels return; AssertionError where they differ in a bit."""
+    # A user gets one of both, by what is installed: a verdict holds only if they are the same.
     by_numpy, result = clip_by_numpy(*operands), clip(*operands)
     if (result.dtype, result.shape) != (by_numpy.dtype, by_numpy.shape) or not same_bits(
         result, by_numpy

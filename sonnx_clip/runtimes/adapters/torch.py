@@ -26,7 +26,8 @@ def array(tensor: torch.Tensor, dtype: Any) -> Any:
 
 def clamp(*operands: Any) -> Any:
     """torch.clamp of arrays; bounds have shape ()."""
-    return array(torch.clamp(*map(tensor, operands)), operands[0].dtype)
+    tensors = [tensor(operand) for operand in operands]
+    return array(torch.clamp(*tensors), operands[0].dtype)
 
 
 RUNTIME = runtime_of_function(clamp, f"torch {torch.__version__}")

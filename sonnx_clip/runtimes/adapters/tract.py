@@ -23,7 +23,9 @@ def open_model(model: bytes) -> ModelFunction:
         runnable = tract.onnx().load(file.name).into_model().into_runnable()
 
     def run(inputs: Mapping[str, Any]) -> Any:
-        return runnable.run([array.copy(order="C") for array in inputs.values()])[0].to_numpy()
+        arrays = [array.copy(order="C") for array in inputs.values()]
+        outputs = runnable.run(arrays)
+        return outputs[0].to_numpy()
 
     return run
 
