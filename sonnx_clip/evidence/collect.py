@@ -16,6 +16,7 @@ from sonnx_clip.evidence.evidence_model import (
     CKernelEvidence,
     CoqEvidence,
     Evidence,
+    PersonalCheck,
 )
 from sonnx_clip.evidence.other_operators import argument_line, operator_evidence
 from sonnx_clip.evidence.proved import (
@@ -38,6 +39,7 @@ from sonnx_clip.prove.statements import (
     unpinned,
 )
 from sonnx_clip.qualification.kit import PATH as QUALIFICATION
+from sonnx_clip.qualification.kit import load_kit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -93,6 +95,7 @@ def gather(records: Records, checkout: Checkout | None = None) -> Evidence:
             *_argument(records, results, coq, c_kernels, (*runtimes, *dialects)),
             *map(argument_line, operators),
         ),
+        for_a_person=tuple(_for_a_person()),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=results.obligations,
@@ -112,6 +115,13 @@ def gather(records: Records, checkout: Checkout | None = None) -> Evidence:
         files={name: digest_of_file(repo_file(name)) for name in _files(records)},
         operators=operators,
     )
+
+
+def _for_a_person() -> Iterator[PersonalCheck]:
+    """The user constraints that no probe of `sonnx-clip verify` checks."""
+    for constraint in load_kit().constraints:
+        if not constraint.probe:
+            yield PersonalCheck(id=constraint.id, text=constraint.text, check=constraint.check)
 
 
 def _tools(records: Records) -> dict[str, str]:

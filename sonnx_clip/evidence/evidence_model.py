@@ -229,6 +229,14 @@ class OperatorEvidence(Stored):
         return self.totals.open if self.totals else ()
 
 
+class PersonalCheck(Stored):
+    """A user constraint that no command checks: what has to hold, and how a person checks it."""
+
+    id: str
+    text: str
+    check: str
+
+
 class Evidence(Stored):
     """The whole of evidence.json.
 
@@ -243,6 +251,7 @@ class Evidence(Stored):
     spec_sha256: str
     totals: Totals
     argument: tuple[Argument, ...]
+    for_a_person: tuple[PersonalCheck, ...]
     element_types: dict[str, str]
     entries: tuple[Entry, ...]
     obligations: tuple[ObligationEvidence, ...]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.conform.verdict_table import FAILING
 from sonnx_clip.mutants.run import RECORD as MUTANTS
-from sonnx_clip.qualification.kit import load_kit
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.evidence.evidence_model import Argument, Entry, Evidence
     from sonnx_clip.evidence.runtimes import RuntimeView
-    from sonnx_clip.qualification.kit import UserConstraint
 
 _COMMANDS = {
     "build/foundation.json": "sonnx-clip prove --road coq",
@@ -206,14 +204,9 @@ def _command(line: Argument, commands: dict[str, str]) -> str:
     return commands.get(line.record, _COMMANDS_WITHOUT_RECORD.get(line.name, ""))
 
 
-def duties() -> list[UserConstraint]:
-    """The user constraints that no probe of `sonnx-clip verify` checks: a person has to."""
-    return [constraint for constraint in load_kit().constraints if not constraint.probe]
-
-
 def remaining(evidence: Evidence) -> str:
     """What remains to do, counted."""
     not_run = sum(line.basis in _NOT_RUN for line in evidence.argument)
     opened = counted(len(evidence.totals.open), "open point")
     lines = f"{counted(not_run, 'line')} of argument not run or stale"
-    return f"{opened}; {lines}; {counted(len(duties()), 'constraint')} for a person to check"
+    return f"{opened}; {lines}; {counted(len(evidence.for_a_person), 'constraint')} for a person to check"

@@ -19,7 +19,6 @@ from sonnx_clip.evidence.control_characters import escape_control_characters, es
 from sonnx_clip.evidence.evidence_model import SHOWN
 from sonnx_clip.evidence.first_screen import (
     assessed,
-    duties,
     headline,
     remaining,
     tasks,
@@ -102,7 +101,6 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
         subjects_of=subjects_of,
         tiles=tiles(evidence, runtimes),
         tasks=tuple(tasks(evidence)),
-        duties=duties(),
         with_code=with_code,
         headline=headline(evidence),
         assessed=assessed(evidence, spec.page(SOURCE).title, _machines(runtimes)),

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 
 from sonnx_clip.evidence.page import packed
+from sonnx_clip.qualification.kit import load_kit
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage import require_coverage
@@ -187,6 +188,14 @@ def test_what_was_not_run_is_listed_with_its_command(written):
     assert re.findall(r'<th scope="row">(.*?)</th>', left) == lines
     for command in ("prove --operator max", "prove --road coq", "check --runtime onnxruntime "):
         assert f"<code>sonnx-clip {command}" in left
+
+
+def test_what_a_person_has_to_check_remains_to_do(written):
+    remaining = written.html.partition('id="remaining"')[2].partition("</details>")[0]
+    left = {one.id for one in load_kit().constraints if not one.probe}
+    assert left
+    assert set(re.findall(r"<td>(UC-\d+)</td>", remaining)) == left
+    assert f"{len(left)} constraints for a person to check" in remaining
 
 
 def test_trace_has_a_row_for_each_entry(written):
