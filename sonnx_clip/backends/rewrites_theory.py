@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sonnx_clip.backends.declared import opposite_function
 from sonnx_clip.backends.templating import header_lines
-from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module
+from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module, instance_goals
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
@@ -524,25 +524,13 @@ def _instance(etype: ElementType) -> Module:
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = f"  clone rewrites.{kind} with\n    {', '.join(symbols)},\n{goals}"
 
-    cloned = []
-    for axiom in axioms:
-        title = f"{etype.id} in rewrites: {axiom.replace('_', ' ')}"
-        cloned.append(
-            Goal(
-                name=axiom,
-                kind="instance",
-                shows=(etype.id,),
-                title=title,
-                statement="",
-            )
-        )
     return Module(
         name=f"{etype.why3}Instance",
         about=f"{etype.id} meets the axioms of why3/rewrites.mlw.",
         uses=[f"use elements.{etype.why3}"],
         parts=[*(declared.text for declared in defined), clone],
         goals=[],
-        cloned=cloned,
+        cloned=instance_goals(etype, axioms, "in rewrites"),
     )
 
 

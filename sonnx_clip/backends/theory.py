@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sonnx_clip.claims.claim import Kind
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
 FOLDER = "generated/why3"
@@ -43,6 +44,18 @@ class Goal:
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
         printed = "\n    ".join(self.lines) or layout(self.statement)
         return f"{about}\n{head}\n    {printed}"
+
+
+def instance_goals(etype: ElementType, axioms: Iterable[str], claim: str) -> list[Goal]:
+    """The axioms of a cloned theory as goals that an element type has to meet; the clone states them.
+
+    `claim` says what is met: ``is ordered``.
+    """
+    goals: list[Goal] = []
+    for axiom in axioms:
+        title = f"{etype.id} {claim}: {axiom.replace('_', ' ')}"
+        goals.append(Goal(axiom, "instance", (etype.id,), title, statement=""))
+    return goals
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.declared import declarations_used, stated_predicate, uses_of
-from sonnx_clip.backends.theory import CLIP, FOLDER, TENSORS, Goal, Module, theory_file
+from sonnx_clip.backends.theory import (
+    CLIP,
+    FOLDER,
+    TENSORS,
+    Goal,
+    Module,
+    instance_goals,
+    theory_file,
+)
 from sonnx_clip.backends.whyml_printer import (
     APPLY,
     ATOM,
@@ -145,25 +153,13 @@ def _instance(etype: ElementType) -> Module:
         "  clone ordered.Ordered with\n    type t = t, predicate nan = nan, predicate le = le,"
         f" predicate lt = lt, predicate eq = eq,\n{goals}"
     )
-    cloned = []
-    for axiom in axioms:
-        title = f"{etype.id} is ordered: {axiom.replace('_', ' ')}"
-        cloned.append(
-            Goal(
-                name=axiom,
-                kind="instance",
-                shows=(etype.id,),
-                title=title,
-                statement="",
-            )
-        )
     return Module(
         name="Instance",
         about=f"The comparisons of {etype.id} meet the axioms of an ordered element type.",
         uses=[f"use elements.{etype.why3}"],
         parts=[clone],
         goals=[],
-        cloned=cloned,
+        cloned=instance_goals(etype, axioms, "is ordered"),
     )
 
 
