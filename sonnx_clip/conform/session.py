@@ -207,10 +207,7 @@ class Session:
                 self._searches += 1
                 entries = self._deadly_entries(request, entries)
         if len(entries) == 1 and request.length > 1:
-            entry = int(entries[0])
-            self._add_deadly_value(request, table, entry)
-            klass = int(table.classes[0, entry])
-            yield _death(_filled(request, entry), table, died, (klass,))
+            yield self._death_by_entry(request, table, died, int(entries[0]))
             return
 
         # Which entry it is stays unknown, so all classes of the call are left out from now on.
@@ -226,12 +223,9 @@ class Session:
         for entry in np.unique(entry_indices(request, 0)).tolist():
             if _value(request, entry) not in self._deadly_values or self._is_hopeless():
                 continue
-            filled = _filled(request, entry)
-            died = self._answer(filled).died
+            died = self._answer(_filled(request, entry)).died
             if died is not None:
-                self._add_deadly_value(request, table, entry)
-                klass = int(table.classes[0, entry])
-                yield _death(filled, table, died, (klass,))
+                yield self._death_by_entry(request, table, died, entry)
                 return
 
     def _deadly_entries(self, request: Request, entries: Array) -> Array:
@@ -252,11 +246,13 @@ class Session:
                 return entries
         return entries
 
-    def _add_deadly_value(self, request: Request, table: Table, entry: int) -> None:
-        """Leave the value of an entry out of later calls in its class: in others it is tried."""
+    def _death_by_entry(self, request: Request, table: Table, died: Died, entry: int) -> Piece:
+        """The death by one entry, whose value later calls leave out in its class: in others it is tried."""
+        klass = int(table.classes[0, entry])
         value = _value(request, entry)
         classes = self._deadly_values.get(value, frozenset())
-        self._deadly_values[value] = classes | {int(table.classes[0, entry])}
+        self._deadly_values[value] = classes | {klass}
+        return _death(_filled(request, entry), table, died, (klass,))
 
     def _explain_guard(
         self, request: Request, table: Table, died: Died, answer: Answer
