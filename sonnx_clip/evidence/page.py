@@ -39,7 +39,7 @@ from sonnx_clip.prove.frama_c import PROVERS
 from sonnx_clip.spec.quotation import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from jinja2 import Environment
 
@@ -89,7 +89,7 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
         evidence=evidence,
         runtimes=runtimes,
         digest=digest,
-        data=packed(_data(evidence, records, (*runtimes, *compared))),
+        data=packed(_data(evidence, records, runtimes, compared)),
         sections=[(section, by_section[section.name]) for section in SHOWN],
         subjects=_subjects(evidence),
         sources=Counter(sentence.source for sentence in records.coverage),
@@ -248,7 +248,12 @@ def _anchors(evidence: Evidence) -> dict[str, str]:
 # --- What page.js renders on demand -------------------------------------------------------------------------
 
 
-def _data(evidence: Evidence, records: Records, runtimes: Iterable[RuntimeView]) -> dict[str, Any]:
+def _data(
+    evidence: Evidence,
+    records: Records,
+    runtimes: Sequence[RuntimeView],
+    compared: Sequence[RuntimeView],
+) -> dict[str, Any]:
     # The order of the keys is that of the groups on the page.
     obligations: dict[str, list[dict[str, Any]]] = {subject: [] for subject in _subjects(evidence)}
     for evidenced in evidence.all_obligations:
@@ -277,11 +282,8 @@ def _data(evidence: Evidence, records: Records, runtimes: Iterable[RuntimeView])
         "obligations": obligations,
         "vectors": _vectors_by_class(records),
         "sources": sources,
-        "deviations": {runtime.name: runtime.deviations for runtime in runtimes},
-        "verdicts": {
-            runtime.name: runtime.verdicts
-            for runtime in runtimes_of(records.spec, evidence.runtimes)
-        },
+        "deviations": {runtime.name: runtime.deviations for runtime in (*runtimes, *compared)},
+        "verdicts": {runtime.name: runtime.verdicts for runtime in runtimes},
         "trusted": trusted,
         "files": evidence.files,
         "operands": list(records.spec.signature.keys),

@@ -134,9 +134,8 @@ def run_limited(
             said = f"{command[0]}: {refusal}".encode("utf-8", "replace")
             return Ended(_NOT_STARTED, said if together else b"", said, unstarted=refusal)
         running.add(process.pid)
-        killed = (
-            threading.Event()
-        )  # apart from the status: a program may end by SIGKILL for other reasons
+        # Apart from the status: a program may end by SIGKILL for other reasons.
+        killed = threading.Event()
 
         def kill() -> None:
             killed.set()
