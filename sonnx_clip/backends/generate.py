@@ -31,6 +31,7 @@ from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.rewrites_theory import rewrite_theories
 from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.titles import render_titles
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.rewrites.rewrite import known_theorems
@@ -79,6 +80,7 @@ THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
 FILES: tuple[tuple[bool, RenderFiles], ...] = (
     (EVERY, lambda spec, _: render_numpy(spec)),
     (EVERY, lambda spec, _: render_vectors(spec)),
+    (EVERY, lambda _, theories: render_titles(theories.obligations)),
     (WITH_THEORY, lambda spec, _: render_acsl(spec)),
     (WITH_THEORY, lambda spec, theories: render_c(spec, theories.files)),
     (WITH_THEORY, lambda spec, _: render_coq(spec)),

@@ -26,7 +26,11 @@ TENSORS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal; a step is a lemma, which later goals of its module may use. `lines`: the statement laid out."""
+    """A goal; a step is a lemma, which later goals of its module may use. `lines`: the statement laid out.
+
+    Its title is in generated/why3/titles.json alone: most goals are printed for 13 element types, and a
+    reworded title would change as many theories.
+    """
 
     name: str
     kind: Kind
@@ -38,12 +42,11 @@ class Goal:
 
     @property
     def text(self) -> str:
-        """The goal with its comment."""
+        """The goal."""
         form = "lemma" if self.is_step else "goal"
-        about = f"  (** {escape(self.title, 'mlw')}. *)"
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
         printed = "\n    ".join(self.lines) or layout(self.statement)
-        return f"{about}\n{head}\n    {printed}"
+        return f"{head}\n    {printed}"
 
 
 def instance_goals(etype: ElementType, axioms: Iterable[str], claim: str) -> list[Goal]:
@@ -153,7 +156,8 @@ def header(spec: Spec) -> str:
 
 def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
     """The text of a theory file."""
-    return "\n".join([header(spec), *(module.text for module in modules)])
+    where_titles_are = "(* What each goal says, as a sentence: titles.json. *)\n"
+    return "\n".join([header(spec) + where_titles_are, *(module.text for module in modules)])
 
 
 def smoke(name: str) -> Goal:
