@@ -80,7 +80,6 @@ THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
 FILES: tuple[tuple[bool, RenderFiles], ...] = (
     (EVERY, lambda spec, _: render_numpy(spec)),
     (EVERY, lambda spec, _: render_vectors(spec)),
-    (EVERY, lambda _, theories: render_titles(theories.obligations)),
     (WITH_THEORY, lambda spec, _: render_acsl(spec)),
     (WITH_THEORY, lambda spec, theories: render_c(spec, theories.files)),
     (WITH_THEORY, lambda spec, _: render_coq(spec)),
@@ -114,7 +113,7 @@ def ids_of(spec: Spec) -> frozenset[str]:
 
 
 def render_theories(spec: Spec) -> Generated:
-    """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
+    """Render the Why3 theories and their titles alone; UserError if a hand-written theory does not fit the YAML."""
     files: dict[str, str] = {}
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:
@@ -122,6 +121,7 @@ def render_theories(spec: Spec) -> Generated:
             theories, goals = render(spec)
             files |= theories
             rendered += goals
+    files |= render_titles(rendered)
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
     _require_unique(spec, "obligations", [o.id for o in obligations])

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from sonnx_clip.whyml.rendered_goals import FOLDER, TITLES
+from sonnx_clip.whyml.rendered_goals import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 
 def render_titles(obligations: Iterable[Obligation]) -> Mapping[str, str]:
-    """The titles of the obligations of rendered theories, as one file by its path in the repository.
+    """The titles of the obligations of all rendered theories, as one file by its path in the repository.
 
     A goal of many element types usually says the same in all of them: its title is under its name, once.
     Where it differs, as with the numbers of a type, each title is under the id of its obligation.
     """
     by_goal: dict[str, dict[str, str]] = defaultdict(dict)
     for obligation in obligations:
-        if obligation.file.startswith(FOLDER):
-            by_goal[obligation.name][obligation.id] = obligation.title
+        by_goal[obligation.name][obligation.id] = obligation.title
 
     titles: dict[str, str] = {}
     for goal, by_id in by_goal.items():
