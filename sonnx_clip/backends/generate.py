@@ -113,7 +113,7 @@ def ids_of(spec: Spec) -> frozenset[str]:
 
 
 def render_theories(spec: Spec) -> Generated:
-    """Render the Why3 theories and their titles alone; UserError if a hand-written theory does not fit the YAML."""
+    """Render the Why3 theories and their titles; UserError if a hand-written one does not fit the YAML."""
     files: dict[str, str] = {}
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:

@@ -18,10 +18,10 @@ from sonnx_clip.evidence.supply_chain import NO_DATE
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.evidence_model import Entry, Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Entry, Evidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
-    from sonnx_clip.prove.outcome import Status
+    from sonnx_clip.prove.outcome import Outcome, Status
     from sonnx_clip.spec.coverage import Covered
 
     Row: TypeAlias = tuple[str | int, ...]
@@ -182,7 +182,7 @@ def render_junit(evidence: Evidence, records: Records) -> str:
     del records  # every renderer of `FORMATS` takes them
     obligations = evidence.all_obligations
     suites = ET.Element("testsuites", {"name": evidence.tool, **_junit_counts(obligations)})
-    by_subject: dict[str, list[ObligationEvidence]] = {}
+    by_subject: dict[str, list[Outcome]] = {}
     for evidenced in obligations:
         by_subject.setdefault(evidenced.obligation.subject, []).append(evidenced)
     for subject, of_subject in by_subject.items():
@@ -208,7 +208,7 @@ def render_junit(evidence: Evidence, records: Records) -> str:
     return remove_control_characters(text) + "\n"
 
 
-def _junit_counts(obligations: Sequence[ObligationEvidence]) -> dict[str, str]:
+def _junit_counts(obligations: Sequence[Outcome]) -> dict[str, str]:
     """The attributes with the numbers of a suite."""
     failures = sum(obligation.status != "proved" for obligation in obligations)
     return {"tests": str(len(obligations)), "failures": str(failures)}

@@ -22,10 +22,11 @@ from sonnx_clip.spec.dialects import defaults
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.evidence.evidence_model import Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
@@ -72,9 +73,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
     )
 
 
-def _by_type(
-    spec: Spec, obligations: Iterable[ObligationEvidence], prefix: str = ""
-) -> dict[str, Any]:
+def _by_type(spec: Spec, obligations: Iterable[Outcome], prefix: str = "") -> dict[str, Any]:
     """The obligations of an operator that the page links to, by element type."""
     all_obligations = list(obligations)
     by_type = {}
@@ -257,7 +256,7 @@ def _hex(value: Any, etype: ElementType) -> str:
 
 
 def _obligation_rows(
-    spec: Spec, obligations: Iterable[ObligationEvidence], type_id: str, prefix: str = ""
+    spec: Spec, obligations: Iterable[Outcome], type_id: str, prefix: str = ""
 ) -> list[list[Any]]:
     """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which.
 

@@ -43,16 +43,11 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from sonnx_clip.evidence.evidence_model import (
-        Cell,
-        Entry,
-        Evidence,
-        ObligationEvidence,
-        OperatorEvidence,
-    )
+    from sonnx_clip.evidence.evidence_model import Cell, Entry, Evidence, OperatorEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.explain.finding_views import FindingView
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
@@ -221,7 +216,7 @@ def _subjects(evidence: Evidence) -> dict[str, int]:
     return {subject: counts[subject] for subject in ordered if counts[subject]}
 
 
-def _counted_subjects(obligations: Iterable[ObligationEvidence]) -> Counter[str]:
+def _counted_subjects(obligations: Iterable[Outcome]) -> Counter[str]:
     return Counter(o.obligation.subject for o in obligations)
 
 
@@ -321,9 +316,9 @@ def _sentence(covered: Covered) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _obligation(evidenced: ObligationEvidence) -> dict[str, Any]:
-    replies = [reply.model_dump(exclude={"cpu"}) for reply in evidenced.replies]
-    return {**asdict(evidenced.obligation), "status": evidenced.status, "replies": replies}
+def _obligation(outcome: Outcome) -> dict[str, Any]:
+    replies = [reply.model_dump(exclude={"cpu"}) for reply in outcome.replies]
+    return {**asdict(outcome.obligation), "status": outcome.status, "replies": replies}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -75,7 +75,10 @@ def render(records: Records, checkout: Checkout | None = None) -> tuple[Evidence
     record = evidence.model_dump_json(indent=1) + "\n"
     return evidence, {
         "evidence.json": record,
-        "evidence.schema.json": json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
+        "evidence.schema.json": json.dumps(
+            Evidence.model_json_schema(mode="serialization"), indent=1
+        )
+        + "\n",
         PAGE: render_page(evidence, records, digest_of(record)),
         "review.html": render_review(records.spec),
         "explorer.html": render_explorer(evidence, records),

@@ -132,7 +132,7 @@ def _outcomes(
     outcomes = []
     for obligation in module.obligations("rewrites", str(file)):
         replies = [by_goal[obligation.goal] for by_goal in replies_by_prover]
-        outcomes.append(Outcome(obligation, tuple(replies)))
+        outcomes.append(Outcome(obligation=obligation, replies=tuple(replies)))
     return outcomes
 
 

@@ -116,7 +116,7 @@ class ProofsRecord(Excerpt):
             # That a smoke obligation holds is shown by those who did not find false: by all of them.
             if obligation.kind == "smoke" and answers.keys() != provers:
                 answers = {}
-            outcomes.append(Outcome(obligation, tuple(answers.values())))
+            outcomes.append(Outcome(obligation=obligation, replies=tuple(answers.values())))
         return tuple(outcomes)
 
 

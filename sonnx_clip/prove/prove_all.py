@@ -153,7 +153,7 @@ class ProofSession:
 
     def _outcome(self, obligation: Obligation) -> Outcome:
         replies = [self._replies[obligation.id, prover.name] for prover in self.provers]
-        return Outcome(obligation, tuple(replies))
+        return Outcome(obligation=obligation, replies=tuple(replies))
 
     def _batches(
         self,
