@@ -472,8 +472,7 @@ def _every_deviation(report: Report) -> Iterator[_Deviating]:
 def _complexity(entry: _Deviating) -> float:
     """How complex the operands of a deviation are: a block shows the simplest."""
     etype = entry.type.type
-    operands = [int(text, 16) for text in entry.deviation.operands.values()]
-    bits = np.array(operands, bits_type(etype))
+    bits = np.array([*entry.deviation.operands.values()], bits_type(etype))
     return float(complexity(bits, etype).sum())
 
 

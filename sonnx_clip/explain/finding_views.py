@@ -9,6 +9,7 @@ from sonnx_clip.explain.measured_record import CALL, OTHER_TYPE, is_in_spec, que
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec.finding_witnesses import refuted_result, side_answers
@@ -54,7 +55,7 @@ class AnswerRow(Stored):
     version: str | None = None
     notes: str
     answers: tuple[str, ...]
-    bits: tuple[str, ...] = ()
+    bits: tuple[BitPattern, ...] = ()
 
 
 class WitnessView(Stored):
@@ -72,7 +73,7 @@ class WitnessView(Stored):
     @property
     def runtimes_disagree(self) -> bool:
         """Whether two implementations (ours included) or two forms of a model gave different bits."""
-        distinct: set[str] = set()
+        distinct: set[BitPattern] = set()
         for row in self.rows:
             distinct.update(row.bits)
         return len(distinct) > 1
@@ -250,7 +251,7 @@ def _measured(
     record: Measured, questions: Sequence[Question], etype: ElementType
 ) -> Iterator[AnswerRow]:
     """The answers of runtimes to some questions; equal ones of a runtime are one row."""
-    forms: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    forms: dict[tuple[str, tuple[BitPattern, ...], str], list[str]] = {}
     for question in questions:
         for answer in record.answers:
             if str(answer) != str(question):  # an answer has the fields of its question, and more
@@ -262,7 +263,7 @@ def _measured(
 
     for (runtime, bits, rejection), forms_of_row in forms.items():
         if bits:
-            answers = tuple(number_with_bits(int(pattern, 16), etype) for pattern in bits)
+            answers = tuple(number_with_bits(pattern, etype) for pattern in bits)
         elif rejection.startswith(OTHER_TYPE):
             answers = (rejection,)
         else:

@@ -20,7 +20,7 @@ from sonnx_clip.explain.measured_record import (
     questions,
     record_text,
 )
-from sonnx_clip.root.dtypes import bits_type, from_bits, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import bit_pattern, bits_type, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import how_to_install, repo_file
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from sonnx_clip.root.bit_pattern import BitPattern
     from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.runtime import Runtime
     from sonnx_clip.spec import Spec
@@ -94,7 +95,7 @@ def write_record(specs: Sequence[Spec]) -> Measured:
 
 def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
     """The answer of a runtime to a question; an exception that it raises is a rejection in words."""
-    bits: tuple[str, ...] = ()
+    bits: tuple[BitPattern, ...] = ()
     rejection = None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -107,7 +108,7 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
             # of them in another way, and each answer is recorded.
             patterns = np.atleast_1d(result).view(bits_type(question.type)).tolist()
             distinct = dict.fromkeys(patterns)
-            bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
+            bits = tuple(bit_pattern(pattern, question.type) for pattern in distinct)
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its rejection
         message = " ".join(str(error).split())
         rejection = f"{type(error).__name__}: {message}"
@@ -134,8 +135,7 @@ def _inputs(question: Question, signature: Signature) -> dict[str, Any]:
         bits = question.operands.get(operand.shown)
         is_attribute = operand.role == "scalar" and question.has_attributes
         if bits is not None and not is_attribute:
-            number = int(bits, 16)
-            entries = number if operand.role == "scalar" else [number] * ENTRIES
+            entries = bits if operand.role == "scalar" else [bits] * ENTRIES
             inputs[operand.key] = from_bits(entries, question.type)
     return inputs
 
@@ -146,7 +146,7 @@ def _attributes(question: Question, signature: Signature) -> str:
     for operand in signature.operands:
         bits = question.operands.get(operand.shown)
         if bits is not None and operand.role == "scalar" and question.has_attributes:
-            value = float(from_bits(int(bits, 16), "float32"))
+            value = float(from_bits(bits, "float32"))
             attributes.append(f"{operand.onnx}: float = {value!r}")
     return f" <{', '.join(attributes)}>" if attributes else ""
 

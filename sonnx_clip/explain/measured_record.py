@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
@@ -36,7 +36,7 @@ _FIRST_WITH_INPUTS = 11
 
 
 class Question(Stored):
-    """Numbers of a witness, as bits in hex text, and the form in which a runtime gets them.
+    """Numbers of a witness, as bits, and the form in which a runtime gets them.
 
     `operator` is its name in small letters. `operands` has those that are given, by their names in sentences:
     ``X``, ``min``. They are of the type of X or, as attributes, a FLOAT. The form is ``clip-13``: a node Clip
@@ -46,7 +46,7 @@ class Question(Stored):
 
     operator: str
     type: str
-    operands: dict[str, str]
+    operands: dict[str, BitPattern]
     form: str
 
     @property
@@ -83,7 +83,7 @@ class MeasuredAnswer(Question):
     """
 
     runtime: str
-    bits: tuple[str, ...]
+    bits: tuple[BitPattern, ...]
     words: str | None = None
 
 
@@ -131,7 +131,8 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
         if operand.id in texts:
             operand_type = scalar_type if operand.role == "scalar" else etype
             bits = encode(texts[operand.id], operand_type)
-            operands[operand.shown] = show_bits(bits, operand_type)
+            assert operand_type.width is not None  # a witness of `real` asks no runtime
+            operands[operand.shown] = BitPattern(int(bits), operand_type.width)
     return question.model_copy(update={"operands": operands})
 
 
