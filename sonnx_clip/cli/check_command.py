@@ -16,12 +16,12 @@ from sonnx_clip.cli.prove_command import load_checked
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, runtime_version
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
+from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.operator import (
     Operator,
     clip_operator,
     machine_types,
 )
-from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import (
     print_report,
     report_closing_lines,

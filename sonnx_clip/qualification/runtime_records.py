@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.report_text import notes, reading_groups, values_by_key
+from sonnx_clip.conform.report_lines import notes
+from sonnx_clip.conform.report_text import reading_groups, values_by_key
 from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
@@ -201,7 +202,7 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
                 yield Behaviour(
                     verdict=note.head,
                     types=(etype,),
-                    classes=tuple(ids),
+                    classes=ids,
                     text=text,
                 )
 
