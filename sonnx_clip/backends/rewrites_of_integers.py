@@ -130,11 +130,7 @@ def _domain_of_call(term: Expr, etype: ElementType) -> Expr | None:
     if domain is None:
         return None
     operands = dict(zip(operator.signature.ids, term.arguments, strict=True))
-
-    def operand_of(part: Expr) -> Expr | None:
-        return operands.get(part.id) if isinstance(part, tree.Name) else None
-
-    return tree.rewritten(domain, operand_of)
+    return tree.substituted(domain, operands)
 
 
 def _implied(condition: Expr, conclusion: Expr | None) -> Expr | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.tree import Kind, Name, rewritten, subtrees
+from sonnx_clip.language.tree import Kind, Name, substituted, subtrees
 from sonnx_clip.spec.evaluate import Evaluator, Function, evaluator
 
 if TYPE_CHECKING:
@@ -48,11 +48,7 @@ def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]
         return [domain]
     first = spec.signature.ids[0]
     second = Name(spec.signature.second, Kind.ELEMENT)
-
-    def of_second(node: Expr) -> Expr | None:
-        return second if isinstance(node, Name) and node.id == first else None
-
-    return [domain, rewritten(domain, of_second)]
+    return [domain, substituted(domain, {first: second})]
 
 
 def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
