@@ -285,12 +285,21 @@ class Case(Part):
         return any(isinstance(node, Number) for node in subtrees(self.result))
 
 
-class Definition(Part):
+class OfFamilies(Part):
+    """An entry for some families, or for all of the operator."""
+
+    families: Families | None = None
+
+    def is_for(self, family: str) -> bool:
+        """Whether it is for a family."""
+        return self.families is None or family in self.families
+
+
+class Definition(OfFamilies):
     """A name for an expression. With `families`, it is false for the others."""
 
     id: Word
     title: Text
-    families: Families | None = None
     parameters: tuple[Word, ...] = ()
     is_: Annotated[Condition, Field(alias="is")]
 
@@ -348,16 +357,6 @@ Limitation: TypeAlias = Literal[
     "range of uint32", "range of float16", "range of float32",
 ]  # fmt: skip
 """What bounds become."""
-
-
-class OfFamilies(Part):
-    """An entry for some families, or for all of the operator."""
-
-    families: Families | None = None
-
-    def is_for(self, family: str) -> bool:
-        """Whether it is for a family."""
-        return self.families is None or family in self.families
 
 
 class Mechanism(NamedEntry, OfFamilies):

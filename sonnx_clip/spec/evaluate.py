@@ -296,8 +296,7 @@ class Evaluator:
                 return (), self._of_result(claim)
         # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
-        families = definition.families
-        if families is not None and self.etype.family not in families:
+        if not definition.is_for(self.etype.family):
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
 
