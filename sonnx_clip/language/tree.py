@@ -201,6 +201,16 @@ def subtrees(expr: Expr) -> Iterator[Expr]:
         pending += reversed(parts_of(node))
 
 
+def names_in(*exprs: Expr) -> set[str]:
+    """The variables of some expressions."""
+    names: set[str] = set()
+    for expr in exprs:
+        for node in subtrees(expr):
+            if isinstance(node, Name):
+                names.add(node.id)
+    return names
+
+
 def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
     """A node with other trees right below it."""
     fields = _PARTS[type(expr)]
