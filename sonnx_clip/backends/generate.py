@@ -104,11 +104,11 @@ def ids_of(spec: Spec) -> frozenset[str]:
         spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.dialect_examples,
         spec.element_types,
     )  # fmt: skip
-    claimed = (finding.id for finding in spec.findings if finding.theorems)
-    theorems = (theorem.id for theorem in known_theorems())
-    ids = {*claimed, *theorems}
+    ids = {theorem.id for theorem in known_theorems()}
     for section in sections:
         ids.update(entry.id for entry in section)
+    # A finding without theorems is shown by its quotations and runs alone.
+    ids.update(finding.id for finding in spec.findings if finding.theorems)
     return frozenset(ids)
 
 
@@ -124,8 +124,9 @@ def render_theories(spec: Spec) -> Generated:
     files |= render_titles(rendered)
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
+    goals_in_files = [f"{o.file} {o.theory}.{o.goal}" for o in obligations]
     _require_unique(spec, "obligations", [o.id for o in obligations])
-    _require_unique(spec, "goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations])
+    _require_unique(spec, "goals", goals_in_files)
     return Generated(files, obligations)
 
 
@@ -142,6 +143,7 @@ def _place(spec: Spec, obligation: str) -> str:
     goal = obligation.rpartition(".")[2]
     place = spec.file
     for section, index, entry in entries_with(spec, "id"):
+        # As whole words: `C1` is no part of `C10_repaired`.
         name = re.escape(entry.id.replace("-", "_"))
         if re.search(rf"(^|_){name}(_|$)", goal):
             place = yaml_place(spec, (section, index, "id"))
@@ -195,7 +197,8 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
     stale = _stale(generated, root)
     strays = _strays(generated, root, FOLDERS) if alone else []
     for path in stale:
-        write_whole(root / path, generated.files[path], 0o755 if path == REPLAY else 0o644)
+        mode = 0o755 if path == REPLAY else 0o644
+        write_whole(root / path, generated.files[path], mode)
     for path in strays:
         (root / path).unlink()
     return stale + strays

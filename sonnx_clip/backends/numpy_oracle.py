@@ -51,10 +51,14 @@ class FamilySection:
     cases: Sequence[Case]
     results: Sequence[str]
 
-    @property
-    def expressions(self) -> list[str]:
-        """All code that may have constants."""
-        return [*self.results, *(function.code for function in self.functions)]
+    def constants(self) -> list[str]:
+        """The constants of the YAML that the code of the section uses."""
+        codes = [*self.results]
+        codes += [function.code for function in self.functions]
+        texts: set[str] = set()
+        for code in codes:
+            texts.update(re.findall(r'_constant\("(.*?)"', code))
+        return sorted(texts)
 
 
 def _section(spec: Spec, family: str) -> FamilySection:
@@ -71,15 +75,16 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     operands = spec.signature.ids
     sections = [_section(spec, family) for family in families]
     types = []
-    constants = {}
+    constants: dict[str, dict[str, str]] = {}  # bits by type and text
     for section in sections:
-        texts = _constants(section.expressions)
+        texts = section.constants()
         for etype in spec.types_of(section.family):
             types.append(etype)
-            constants[etype.id] = {text: show_bits(encode(text, etype), etype) for text in texts}
-    quiet_bits = {}
-    for etype in spec.types_of("float"):
-        quiet_bits[etype.id] = quiet_bit(float_bits(etype))
+            values = [encode(text, etype) for text in texts]
+            bits = [show_bits(value, etype) for value in values]
+            constants[etype.id] = dict(zip(texts, bits, strict=True))
+    floats = spec.types_of("float")
+    quiet_bits = {etype.id: quiet_bit(float_bits(etype)) for etype in floats}
     *first_operands, last_operand = operands
     listed = last_operand
     if first_operands:
@@ -108,14 +113,6 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     return {oracle_path(spec): text}
 
 
-def _constants(codes: Sequence[str]) -> list[str]:
-    """The constants of the YAML that code uses."""
-    texts: set[str] = set()
-    for code in codes:
-        texts.update(re.findall(r'_constant\("(.*?)"', code))
-    return sorted(texts)
-
-
 _COLUMNS = (
     "title", "system", "version", "element_types", "ranks", "ranks_told", "bounds", "bound_type", "missing",
     "missing_of", "reading", "answers", "scale_bias", "in_place", "says", "unsaid",
@@ -128,8 +125,9 @@ def _row(spec: Spec, dialect: Dialect) -> dict[str, Any]:
     if dialect.missing:
         for type_id in dialect.element_types:
             bounds = given_defaults(spec, dialect, spec.element_type(type_id))
-            assert bounds is not None
-            missing[type_id] = (int(bounds[0]), int(bounds[1]))
+            assert bounds is not None  # None only of a dialect that requires bounds
+            low, high = bounds
+            missing[type_id] = (int(low), int(high))
     row = {column: getattr(dialect, column, None) for column in _COLUMNS}
     return row | {
         "ranks": (dialect.ranks.least, dialect.ranks.greatest),
@@ -182,11 +180,11 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
 
     for d in spec.definitions:
         parameters = d.parameters or operands
-        if d.families is None or family in d.families:
+        if d.is_for(family):
             yield function(d.id, d.title, d.is_, parameters, is_definition=True)
         else:  # it is false, and callable like the others
             names = ", ".join(parameters)
-            comment = f"families: {', '.join(d.families)}"
+            comment = f"families: {', '.join(d.families or ())}"
             yield OracleFunction(
                 name=f"{family}_{d.id}",
                 parameters=names,
@@ -247,8 +245,9 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
         return code
     printer = _NumPy(family, anchor)
     sign = _SIGNS[expr.operator]
-    _, place, *_ = _NumPy.forms[expr.operator].places
-    lines = [printer.operand(part, place) for part in _operands(expr, expr.operator)]
+    # The place of the right operand, which is the stricter one: each line is read on its own.
+    _, right_place = _NumPy.forms[expr.operator].places
+    lines = [printer.operand(part, right_place) for part in _operands(expr, expr.operator)]
     joined = f"\n        {sign} ".join(lines)
     return f"(\n        {joined}\n    )"
 
@@ -303,11 +302,13 @@ class _NumPy(Printing):
         return super().comparison(expr) if expr.kind is tree.Kind.ELEMENT else self._refused(expr)
 
     def choice(self, expr: tree.If) -> Piece:
+        # Elements are chosen by their bits, so that a NaN stays as it is.
         function = "_choose" if expr.kind is tree.Kind.ELEMENT else "np.where"
         return self._called(function, expr.condition, expr.then, expr.otherwise)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         if isinstance(expr, tree.Use):
+            # Without arguments it is a case or class, called with the operands it is about.
             return self._called(f"{self.family}_{expr.id}", *expr.arguments, of=expr.of)
         if isinstance(expr, tree.CasesResult):
             return self._called(f"{self.family}_{expr.function}", *expr.arguments)
@@ -325,7 +326,8 @@ class _NumPy(Printing):
                 return self._refused(expr)
 
     def _called(self, function: str, *arguments: Expr, of: Sequence[str] = ()) -> Piece:
-        return _PRIMARY, f"{function}({', '.join([*map(self.show, arguments), *of])})"
+        listed = ", ".join([*map(self.show, arguments), *of])
+        return _PRIMARY, f"{function}({listed})"
 
     def _refused(self, expr: Expr) -> NoReturn:
         raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 WIDTH = 100
+# A body of a `let` is always on a line of its own; at the others a line may end.
 _FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
 _BREAKS = re.compile(
     r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) "
@@ -39,7 +40,8 @@ def _pieces(text: str, width: int) -> list[str]:
     for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
         smaller: list[str] = []
         for piece in pieces:
-            smaller += _split(piece, depth) if len(piece) > longest else [piece]
+            is_too_long = len(piece) > longest
+            smaller += _split(piece, depth) if is_too_long else [piece]
         pieces = smaller
     return pieces
 
@@ -110,7 +112,9 @@ def escape(text: str, language: str) -> str:
 @pass_context
 def _prose(context: Context, text: str) -> str:
     """The filter `prose`: the language is that of the file that the template makes."""
-    return escape(text, (context.name or "").removesuffix(".j2").rpartition(".")[2])
+    file = (context.name or "").removesuffix(".j2")
+    _, _, ending = file.rpartition(".")
+    return escape(text, ending)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritten
+from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,18 +51,8 @@ def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
     """The operands, and what else cases give in a family, each once."""
     operands = variable_nodes(spec.signature.ids)
     results = [case.result for case in spec.giving_cases(family)]
+    # Most cases give an operand: repeated, it would only make a disjunction over answers longer.
     return tuple(dict.fromkeys((*operands, *results)))
-
-
-def replaced(expr: Expr, name: str, by: Expr) -> Expr:
-    """An expression with another in the place of a variable."""
-
-    def replacement(node: Expr) -> Expr | None:
-        if isinstance(node, Name) and node.id == name:
-            return by
-        return None
-
-    return rewritten(expr, replacement)
 
 
 def free_names(expr: Expr) -> set[str]:
@@ -73,7 +63,9 @@ def free_names(expr: Expr) -> set[str]:
         case tree.Use(arguments=(), of=operands):
             return set(operands)
         case tree.Let(name=name, value=value, body=body):
-            return free_names(value) | (free_names(body) - {name})
+            # The value is outside the scope of the variable that it is bound to.
+            free_in_body = free_names(body) - {name}
+            return free_names(value) | free_in_body
         case _:
             names: set[str] = set()
             for part in parts_of(expr):
@@ -87,12 +79,12 @@ def names_used(claim: Claim) -> set[str]:
     used: set[str] = set()
     for part in (*claim.premises, claim.conclusion):
         used |= free_names(part)
+
     # A value uses quantified variables only, no other value: one step is enough.
-    of_values: set[str] = set()
-    for name, value in claim.witness.items():
-        if name in used:
-            of_values |= free_names(value)
-    return used | of_values
+    values_used = [value for name, value in claim.witness.items() if name in used]
+    for value in values_used:
+        used |= free_names(value)
+    return used
 
 
 def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:

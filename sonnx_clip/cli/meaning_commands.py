@@ -254,6 +254,7 @@ def _decide_known(
 ) -> None:
     from sonnx_clip.rewrites.decide import decide
     from sonnx_clip.rewrites.rewrite import known_theorems, rewrite_of
+    from sonnx_clip.rewrites.terms import type_of_clip
     from sonnx_clip.rewrites.views import decision_text
 
     if any(theorem.id == id for theorem in known_theorems()):
@@ -262,7 +263,7 @@ def _decide_known(
     rewrite = rewrite_of(id)
     decision = decide(rewrite.before, rewrite.after, type_id, given)
     (shown,) = _views_of([rewrite], build, witnesses=False).rewrites
-    family = rewrite.family_of(type_id)
+    family = type_of_clip(type_id).family
     of_type = [condition for condition in shown.conditions if condition.family == family]
     # The theorem is about constants of a condition: for others, only the decision is there.
     if of_type and rewrite.covers(type_id, given):

@@ -78,13 +78,15 @@ class WpGoal(Stored):
     @property
     def shown_by(self) -> tuple[str, ...]:
         """The provers that proved every goal they received."""
-        asked = self.total - self.simplifier
-        return tuple(name for name in PROVERS if self.by.get(name, 0) == asked)
+        sent = self.total - self.simplifier  # a prover gets what the simplifier left
+        return tuple(name for name in PROVERS if self.by.get(name, 0) == sent)
 
     @property
     def status(self) -> WpStatus:
         """Whether two show it, one, or none; what the simplifier proves needs no prover."""
-        if self.total < 1 or not 0 <= self.simplifier <= self.total or not self.shown_by:
+        # A report with impossible numbers proves nothing.
+        is_possible = self.total >= 1 and 0 <= self.simplifier <= self.total
+        if not is_possible or not self.shown_by:
             return "not proved"
         return "proved" if len(self.shown_by) == len(PROVERS) else "proved by one"
 
@@ -131,6 +133,7 @@ class OfType(Stored):
         # A goal that WP does not generate is proved by nobody, and no report names it.
         goals = {goal.name for goal in self.goals}
         yield from _missing(required_goals(etype), goals)
+        # That functions end is no goal of WP's report, but a property of each.
         ending = {p.function for p in self.properties if p.kind == "termination clause"}
         yield from _missing(c_functions(etype), ending, "_terminates")
         for goal in self.goals:
@@ -162,6 +165,7 @@ class OfType(Stored):
         """How many goals the simplifier and the provers together show."""
         shown = 0
         for goal in self.goals:
+            # Of the better prover: WP does not say which goals each of them shows.
             by_provers = [goal.by.get(name, 0) for name in PROVERS]
             shown += goal.simplifier + max(by_provers)
         return shown
@@ -206,9 +210,13 @@ def c_path(etype: ElementType) -> str:
 
 def frama_c_digests(etype: ElementType) -> dict[str, str]:
     """SHA-256 of the files that a proof rests on, as they are now; empty if one is missing."""
-    if not all(repo_file(path).is_file() for path in _paths(etype)):
-        return {}
-    return {path: digest_of_file(repo_file(path)) for path in _paths(etype)}
+    digests: dict[str, str] = {}
+    for path in _paths(etype):
+        file = repo_file(path)
+        if not file.is_file():
+            return {}
+        digests[path] = digest_of_file(file)
+    return digests
 
 
 def _paths(etype: ElementType) -> tuple[str, ...]:
@@ -250,7 +258,7 @@ def with_smoke(unit: str, count: int) -> str:
     """
     # `check`: what is shown is not used, so that one false claim does not prove the others.
     text, replaced = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
-    if replaced != count:
+    if replaced != count:  # a contract without the claim would not be tested
         message = f"{replaced} contracts were found instead of {count}"
         raise UserError(message, "generated/c/acsl", _AGAIN)
     return text
@@ -375,13 +383,16 @@ def prove_type(
         goals = _read_goals(proof / "goals.json", words)
         smoke_goals = _read_goals(smoke / "goals.json", words)
         properties = _read_properties(proof / "properties.csv", words)
-    claims = [goal for goal in smoke_goals if goal.name.endswith(_SMOKE)]
+    smoke_tests = []
+    for claim in smoke_goals:
+        if claim.name.endswith(_SMOKE):
+            smoke_tests.append(Smoke(function=claim.function, held=_held(claim)))
     return OfType(
         type=etype.id,
         files={path: digest_of(text) for path, text in texts.items()},
         goals=goals,
         properties=properties,
-        smoke=tuple(Smoke(function=g.function, held=_held(g)) for g in claims),
+        smoke=tuple(smoke_tests),
         taken=tuple(_AXIOM.findall(contract)),
         words=tuple(dict.fromkeys(words)),
         seconds=round(time.monotonic() - begun, 3),
@@ -453,6 +464,7 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
 
 
 def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
+    # Beside the provers, ``qed``, the simplifier; and ``wp:main``, of which the total is read.
     valid: dict[str, int] = {}
     for prover_and_version, count in counts.items():
         prover, _, _ = prover_and_version.partition(":")
@@ -472,6 +484,7 @@ def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
         _readable("Frama-C wrote no readable list of properties", words),
         file.open(encoding="utf-8", newline="") as text,
     ):
+        # Frama-C writes no quotes around fields, and properties may hold some.
         rows = csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
         return tuple(map(_property, rows))
     return ()

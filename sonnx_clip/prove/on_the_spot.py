@@ -96,6 +96,7 @@ def prove_sufficiency(
     else:
         module = critical_points_suffice(before, after, etype.family)
     with tempfile.TemporaryDirectory() as folder, Running() as running:
+        # One limit for all programs together; that of a prover is for it alone.
         guard = threading.Timer(seconds, running.stop)
         guard.start()
         try:
@@ -118,7 +119,8 @@ def _outcomes(
     seconds: float,
 ) -> list[Outcome]:
     """The goals of a module with the replies of the provers, which run side by side."""
-    why3, provers = configure(folder), find_provers()
+    why3 = configure(folder)
+    provers = find_provers()
     file = folder / "critical_points.mlw"
     file.write_text(module.text, encoding="utf-8")
 
@@ -145,11 +147,13 @@ def _replies(
     seconds: float,
 ) -> dict[str, Reply]:
     """What a prover answers to each goal of a file; UserError if Why3 prints others than expected."""
-    printed = print_tasks(why3, prover, (str(file),), running)[str(file)]
+    path = str(file)
+    printed = print_tasks(why3, prover, (path,), running)[path]
     goals = {goal for _, goal in printed.tasks}
     if printed.complaint or printed.account.refused or goals != expected:
         raise UserError("Why3 does not print the statement")
-    limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=max(1, int(seconds)))
+    whole_seconds = max(1, int(seconds))
+    limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=whole_seconds)
     replies = {}
     for (_, goal), task in printed.tasks.items():
         replies[goal] = ask(prover, task.text, task.digest, limits, file.parent, running)
@@ -158,14 +162,15 @@ def _replies(
 
 def _summary(outcomes: list[Outcome]) -> Sufficiency:
     """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
-    verdicts: dict[
-        str, ProverVerdict
-    ] = {}  # of each prover, the first that is no proof if there is one
+    # Of each prover, its first verdict that is no proof, if there is one.
+    verdicts: dict[str, ProverVerdict] = {}
     for outcome in outcomes:
         for reply in outcome.replies:
             if verdicts.get(reply.prover, "valid") == "valid":
                 verdicts[reply.prover] = reply.verdict
+
     reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items())
+    # A prover that proves every goal does not count where the other refutes one.
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)
     provers = tuple(name for name, verdict in verdicts.items() if verdict == "valid")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.prove.outcome import Outcome, Reply
     from sonnx_clip.prove.prove_all import Proofs
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
@@ -57,7 +57,8 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("proved by", no_wrap=True)
     table.add_column("CPU", justify="right", no_wrap=True)
-    family_of = {e.id: e.family for e in spec.element_types}
+    # Other subjects are hand-written theories: their column is "any".
+    family_of = {etype.id: etype.family for etype in spec.element_types}
     for section, rows in _sections(spec):
         has_heading = False
         for row, ids in rows.items():
@@ -118,16 +119,14 @@ def _counts(
 
 def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     """The last two cells of a row: the provers, with how often each did not show it, and their time."""
-    lacking: dict[str, int] = {}
+    names: dict[str, None] = {}  # in the order in which provers replied
     for outcome in outcomes:
         for reply in outcome.replies:
-            lacking.setdefault(reply.prover, 0)
-    for outcome in outcomes:
-        for name in lacking.keys() - set(outcome.proved_by):
-            lacking[name] += 1
+            names[reply.prover] = None
     parts = []
-    for name, count in lacking.items():
-        parts.append(f"{name} (but {count})" if count else name)
+    for name in names:
+        lacking = sum(name not in outcome.proved_by for outcome in outcomes)
+        parts.append(f"{name} (but {lacking})" if lacking else name)
     seconds = sum(outcome.cpu for outcome in outcomes)
     return ", ".join(parts), f"{seconds:.1f} s"
 
@@ -138,9 +137,11 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     for outcome in proofs.outcomes:
         obligation = outcome.obligation
         is_refutation = obligation.kind in ("refutation", "counterexample")
-        if is_refutation and outcome.status != "not proved":
-            family = spec.element_type(obligation.subject).family
-            refuted.update((id_, family) for id_ in obligation.shows)
+        if not is_refutation or outcome.status == "not proved":
+            continue
+        family = spec.element_type(obligation.subject).family
+        for id_ in obligation.shows:
+            refuted.add((id_, family))
 
     lines: list[str] = []
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
@@ -167,17 +168,20 @@ def _numbers(spec: Spec, witness: object) -> str:
 def proofs_summary(proofs: Proofs) -> str:
     """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
-    task_count = distinct_tasks((reply.task for reply in o.replies) for o in goals)
     obligations = counted(len(goals), "obligation")
-    tasks = counted(task_count, "distinct task")
+    tasks_of_goals = [[reply.task for reply in goal.replies] for goal in goals]
+    tasks = counted(distinct_tasks(tasks_of_goals), "distinct task")
 
-    statuses = Counter(o.status for o in goals)
-    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    statuses = Counter(goal.status for goal in goals)
+    single = [goal.obligation.id for goal in goals if goal.status == "proved by one"]
     by_one = f"{len(single)} by one"
     if single:
         by_one += f" ({', '.join(single)})"
 
-    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
+    shown: Counter[str] = Counter()
+    for outcome in proofs.outcomes:
+        if outcome.status != "not proved":
+            shown[outcome.obligation.kind] += 1
     refutations_of_source = counted(shown["refutation"], "refutation")
     counterexamples = counted(shown["counterexample"], "counterexample")
 
@@ -211,6 +215,7 @@ def failures(
         yield _failure(why3, provers, outcome, "not proved")
     if len(failed) > shown:
         yield f"\n… and {len(failed) - shown} more not proved"
+    # The status of a canary is about its refutation: one that is believed casts doubt on all.
     believed = [o for o in proofs.canaries if o.status == "not proved"]
     for outcome in believed[:shown]:
         yield _failure(why3, provers, outcome, "a false statement is not refuted:")
@@ -232,8 +237,9 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
             continue
         yield f"\nproved by one prover only: {outcome.obligation.id}: {outcome.obligation.title}"
         for reply in outcome.failed_replies:
-            prover = next(p for p in provers if p.name == reply.prover)
+            prover = _prover_of(reply, provers)
             limits = limits_of(outcome.obligation, prover)
+            # A countermodel or a failure is none of these: it would not be proved by one.
             if reply.verdict == "timeout":
                 why = f"did not end within {limits.seconds} s"
                 todo = "run again when less else runs on this machine"
@@ -256,7 +262,12 @@ def _failure(
     for reply in outcome.failed_replies:
         last_lines = reply.words.splitlines()[-5:]
         printed = "\n    ".join(last_lines)
-        prover = next(p for p in provers if p.name == reply.prover)
+        command = by_hand(why3, _prover_of(reply, provers), obligation)
         lines.append(f"  {reply.prover}: {reply.verdict}: {printed}")
-        lines.append(f"  by hand: {by_hand(why3, prover, obligation)}")
+        lines.append(f"  by hand: {command}")
     return "\n".join(lines)
+
+
+def _prover_of(reply: Reply, provers: Sequence[Prover]) -> Prover:
+    """The prover that gave a reply."""
+    return next(prover for prover in provers if prover.name == reply.prover)

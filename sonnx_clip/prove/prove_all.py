@@ -23,7 +23,7 @@ from sonnx_clip.prove.tasks import PrintedTasks, Task, command, goal_options, pr
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
@@ -73,8 +73,8 @@ class Proofs:
     @property
     def all_shown(self) -> bool:
         """Whether something was sent, everything is shown, canaries included, and nothing is left over."""
-        shown = all(o.status != "not proved" for o in (*self.outcomes, *self.canaries))
-        return bool(self.outcomes) and shown and not self.strays
+        statuses = {outcome.status for outcome in (*self.outcomes, *self.canaries)}
+        return bool(self.outcomes) and "not proved" not in statuses and not self.strays
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,9 @@ class ProofSession:
     ledger: Ledger
     jobs: int
     on_progress: Callable[[int], None] = lambda _: None
+    # By the obligation's id and the prover.
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
+    # What Why3 printed: theory and goal, by file.
     _goals: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     _said: set[Said] = field(default_factory=set)
     _run: ProofRun = field(default_factory=ProofRun)
@@ -168,9 +170,9 @@ class ProofSession:
             for prover in self.provers:
                 yield _Batch(file, prover, tuple(of_file), are_canaries)
 
-    def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
+    def _strays(self, obligations: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
         # Goals are counted: Why3 ends with status 0 for a theory without goals, or an unknown goal.
-        expected = {(o.file, o.theory, o.goal) for o in asked}
+        expected = {(o.file, o.theory, o.goal) for o in obligations}
         for file in sorted(files):
             for theory, goal in sorted(self._goals[file]):
                 if (file, theory, goal) not in expected:
@@ -182,16 +184,16 @@ class ProofSession:
         if listing is None:
             return False
         self._note(batch, listing)
-        unknown = 0
+        is_complete = True
         for obligation in batch.obligations:
             task = listing.tasks.get((obligation.theory, obligation.goal), "")
             limits = limits_of(obligation, batch.prover)
             answer = self.ledger.answer(task, batch.prover, limits)
             if answer is None:
-                unknown += 1
+                is_complete = False  # the others are taken nevertheless: progress counts them
             else:
                 self._reply(obligation, answer)
-        return unknown == 0
+        return is_complete
 
     def _ask_all(
         self,
@@ -200,7 +202,7 @@ class ProofSession:
         batches: list[_Batch],
     ) -> None:
         """Print the tasks of these batches, and run those without an answer in the ledger."""
-        printing = {}
+        printing: dict[Future[Mapping[str, PrintedTasks]], list[_Batch]] = {}
         for portion in _portions(batches, _PORTIONS * self.jobs):
             prover = portion[0].prover
             files = [batch.file for batch in portion]
@@ -219,7 +221,8 @@ class ProofSession:
                     question = (task.digest, batch.prover.name, limits)
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits, task, folder)
-                    waiting[asking[question]].append((batch, obligation))
+                    answer_to_come = asking[question]
+                    waiting[answer_to_come].append((batch, obligation))
 
         for answered in as_completed(waiting):
             answer = answered.result()
@@ -249,7 +252,8 @@ class ProofSession:
         self._note(batch, listing)
         # A listing in the ledger says that all of it was accounted for.
         if not printed.complaint and not printed.account.refused:
-            self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
+            source = self.why3.digest(batch.file)
+            self.ledger.record_listing(source, batch.prover.name, listing)
         for obligation in batch.obligations:
             task = printed.tasks.get((obligation.theory, obligation.goal))
             problem = _problem_of(obligation, printed)
@@ -258,6 +262,7 @@ class ProofSession:
                 continue
             limits = limits_of(obligation, batch.prover)
             answer = self.ledger.answer(task.digest, batch.prover, limits)
+            # A canary is asked although its answer is known: it tests the programs of this run.
             if answer is not None and not batch.are_canaries:
                 self._reply(obligation, answer)
             else:
@@ -313,6 +318,7 @@ def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
     for batch in batches:
         by_prover[batch.prover.name].append(batch)
     for _, of_prover in sorted(by_prover.items()):
+        # Neighbours are theories of one kind for other types: they are spread over the portions.
         for start in range(min(count, len(of_prover))):
             yield of_prover[start::count]
 
@@ -356,7 +362,8 @@ def proofs_record_of(
     limits: dict[str, dict[str, Any]] = {}
     for kind, resources in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES)):
         for prover in provers:
-            limits[f"{kind} by {prover.name}"] = asdict(ProverLimits(resources[prover.name]))
+            of_prover = ProverLimits(resources[prover.name])
+            limits[f"{kind} by {prover.name}"] = asdict(of_prover)
     return ProofsRecord(
         about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
         tools=tools,

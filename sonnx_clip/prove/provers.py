@@ -89,18 +89,19 @@ def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
 
 
 def _find(name: str) -> Prover:
-    match = next((known for known in NAMES if known.lower() == name.lower()), None)
-    if match is None:
+    names = {known.lower(): known for known in NAMES}
+    own_name = names.get(name.lower())
+    if own_name is None:
         raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
-    command = COMMANDS[match]
+    command = COMMANDS[own_name]
     program = command[0]
     output = version_of((program, "--version"), INSTALL)
-    version = _VERSIONS[match].search(output)
+    version = _VERSIONS[own_name].search(output)
     if version is None:
         todo = f"its output: {output[:200]!r}; {INSTALL}"
         raise UserError(f"{program} does not print its version", todo=todo)
     path = Path(shutil.which(program) or "")
-    return Prover(match, command, version[1], digest_of_file(path), _libraries(path))
+    return Prover(own_name, command, version[1], digest_of_file(path), _libraries(path))
 
 
 _LIBRARY = re.compile(r"=> (/\S+)")
@@ -108,7 +109,9 @@ _LIBRARY = re.compile(r"=> (/\S+)")
 
 def _libraries(program: Path) -> str:
     """A digest of the shared libraries that the system's loader finds for a program."""
-    libraries = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
+    # Most of cvc5 is in libcvc5: another library is another prover, under the same program.
+    listing = run_limited(("ldd", str(program)), 20).text
+    libraries = sorted(_LIBRARY.findall(listing))
     return digest_of_parts(digest_of_file(Path(library)) for library in libraries)
 
 
@@ -171,6 +174,7 @@ def read_verdict(
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     # A prover can run out of time when it has answered: then its answer does not count either.
+    # Line 1 is the place of the answer, and the last one is what it ends with.
     says_timeout = "timeout" in (*lines[1:2], *lines[2:][-1:])
     was_interrupted = any("interrupted by timeout" in line for line in lines)
     if killed or says_timeout or was_interrupted:

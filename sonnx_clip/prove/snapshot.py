@@ -92,6 +92,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
         raise UserError("why3 --print-datadir names a folder without drivers", data, INSTALL)
     drivers = {driver_file(name): driver(name, data) for name in NAMES}
     drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
+    # Into the build folder too, for the commands by which a person repeats a proof.
     _configure(build.absolute() / "why3", drivers)
 
     texts = dict(theory_texts(root))
@@ -105,9 +106,10 @@ def configure(build: Path, root: Path | None = None) -> Why3:
     # Hand-written theories are used by all files, so that a change of one makes every task new.
     by_hand = [text for path, text in texts.items() if path.startswith("why3/")]
     shaping = [version, *INLINE, *_library(Path(data)), *drivers.values(), *by_hand]
+    program = Path(shutil.which("why3") or "")
     return Why3(
         version=version,
-        program=digest_of_file(Path(shutil.which("why3") or "")),
+        program=digest_of_file(program),
         config=build / "why3" / "why3.conf",
         files=_own_drivers(Path(data), drivers.values()),
         base=digest_of("\0".join(shaping)),
@@ -138,7 +140,8 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
         raise UserError(message, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)
-    write_whole(folder / "why3.conf", why3_configuration(str(folder / "drivers"), versions))
+    configuration = why3_configuration(str(folder / "drivers"), versions)
+    write_whole(folder / "why3.conf", configuration)
 
 
 def _library(data: Path) -> list[str]:
@@ -149,10 +152,12 @@ def _library(data: Path) -> list[str]:
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
     """The digests of Why3's own drivers that ours import, directly or not, and of the one that prints C."""
-    unread = [data / path for path in _C_DRIVERS if (data / path).is_file()]
+    c_drivers = [data / path for path in _C_DRIVERS]
+    unread = [path for path in c_drivers if path.is_file()]
     for text in ours:
         # Our drivers name Why3's by their full path, and ours beside them.
         unread += [path for path in _imported(text) if path.is_relative_to(data)]
+
     digests: dict[str, str] = {}
     while unread:
         path = unread.pop()
@@ -161,6 +166,7 @@ def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
             continue  # several import the same one
         digests[name] = digest_of_file(path)
         text = path.read_text(encoding="utf-8", errors="replace")
+        # Why3's own drivers name others by the path from their folder.
         unread += [path.parent / imported for imported in _imported(text)]
     return dict(sorted(digests.items()))
 

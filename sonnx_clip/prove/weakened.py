@@ -39,6 +39,7 @@ def meaning_summary(spec: Spec) -> dict[Place, str]:
 def _claims(spec: Spec) -> dict[Place, str]:
     """What is claimed of each family, the classes, and the conditions of the latitude."""
     claims: dict[Place, str] = {}
+    # Properties and constraints: no other entries are repaired.
     for section, _, entry in entries_with(spec, "repaired"):
         for key, text in _claims_of(section, entry):
             claims[section, entry.id, key] = text
@@ -93,7 +94,10 @@ def _names(spec: Spec) -> dict[Place, str]:
             "C": etype.c,
             "Why3": etype.why3,
         }
-        known = [f"{name} in {system}" for system, name in names.items() if name is not None]
+        known = []
+        for system, name in names.items():
+            if name is not None:  # ONNX has no reals, DirectML no bfloat16
+                known.append(f"{name} in {system}")
         names_elsewhere["element_types", etype.id, "is called"] = ", ".join(known)
     return names_elsewhere
 
@@ -119,27 +123,31 @@ def weakened(spec: Spec) -> Iterator[UserError]:
 
     # The YAML is read again for its lines, which only messages need.
     yaml, _ = read_document(spec.path)
-    known_entries = {(section, id_) for section, id_, _ in kept}
-    new: dict[tuple[str, str], list[str]] = {}
+    kept_entries = {(section, id_) for section, id_, _ in kept}
+    new_keys: dict[tuple[str, str], list[str]] = {}  # by section and id
     for place in differing:
         section, id_, key = place
-        if (section, id_) not in known_entries:
-            new.setdefault((section, id_), []).append(key)
+        if (section, id_) not in kept_entries:
+            new_keys.setdefault((section, id_), []).append(key)
             continue
+        # An entry that was removed has no line: its section stands for it.
         line = _line(spec, yaml, section, id_)
         stated = _quoted(now.get(place))
-        due = _quoted(kept.get(place))
+        expected_text = _quoted(kept.get(place))
+        line_of_summary = document.position(place).line
         yield UserError(
-            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {due}",
-            f"{document.name}:{document.position(place).line} ({spell(place)})",
+            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {expected_text}",
+            f"{document.name}:{line_of_summary} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
 
     # A new entry is one error, with all lines that the summary lacks, ready to be pasted.
-    for (section, id_), keys in new.items():
+    for (section, id_), keys in new_keys.items():
         line = _line(spec, yaml, section, id_)
         lines = [f"{section}:", f"  {id_}:"]
-        lines += [f"    {key}: {_scalar(now[section, id_, key])}" for key in keys]
+        for key in keys:
+            text = now[section, id_, key]
+            lines.append(f"    {key}: {_scalar(text)}")
         yield UserError(
             f"`{id_}` is new, and {document.name} does not have it",
             f"{yaml.name}:{line}",

@@ -136,13 +136,13 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     """A pattern, and those of the next values below and above it."""
     yield number
     if etype.family != "float":
-        width = 1 << (etype.width or 0)
+        modulus = 1 << (etype.width or 0)
         lowest = encode("lowest", etype)
         highest = encode("highest", etype)
         if number != lowest:
-            yield (number - 1) % width
+            yield (number - 1) % modulus
         if number != highest:
-            yield (number + 1) % width
+            yield (number + 1) % modulus
         return
     form = float_bits(etype)
     sign_mask = sign_bit(form)
@@ -177,5 +177,6 @@ def _other_nans(numbers: Sequence[int], etype: ElementType) -> Iterator[int]:
     if etype.family != "float":
         return
     form = float_bits(etype)
+    # A term that returns a NaN of X may differ from one that returns that of a constant.
     for first in (infinity(form) | quiet_bit(form), infinity(form) | 1):
         yield next(nan for nan in count(first) if nan not in numbers)

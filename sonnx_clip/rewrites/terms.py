@@ -15,7 +15,6 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.parse import LanguageError, parse
 from sonnx_clip.language.scope import ELEMENT_FUNCTIONS, Scope, operator_function
 from sonnx_clip.language.tree import Kind, subtrees
-from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.evaluate import Evaluator, evaluator
 from sonnx_clip.spec.operators import known_operators, specification
@@ -79,17 +78,16 @@ def _read(
 
 def constants_in(*terms: Expr) -> tuple[str, ...]:
     """The constants of some terms, in alphabetical order."""
-    names: set[str] = set()
-    for term in terms:
-        names.update(part.id for part in subtrees(term) if isinstance(part, tree.Name))
-    return tuple(sorted(names - {ELEMENT}))
+    return tuple(sorted(tree.names_in(*terms) - {ELEMENT}))
 
 
 def functions_in(*terms: Expr) -> frozenset[str]:
     """The names of the operators and built-in functions of some terms."""
     names: set[str] = set()
     for term in terms:
-        names.update(part.function for part in subtrees(term) if isinstance(part, tree.Call))
+        for part in subtrees(term):
+            if isinstance(part, tree.Call):
+                names.add(part.function)
     return frozenset(names)
 
 
@@ -108,10 +106,6 @@ class TermMeaning:
             return None
         return value
 
-    def number(self, text: str) -> Value:
-        """The value that a text stands for; UserError if it is none of the type."""
-        return encode(text, self.etype)
-
     def holds(self, condition: Expr, values: Mapping[str, Value]) -> bool:
         """Whether a condition holds for values of the constants."""
         return bool(self.evaluate(condition, values))
@@ -127,6 +121,7 @@ def meaning(type_id: str) -> TermMeaning:
     for name, spec in operators().items():
         type_ids = [known.id for known in spec.element_types]
         if type_id in type_ids:
+            # The type as this operator has it: its family may be another one there.
             result = _result_of(spec, spec.element_type(type_id))
             evaluate.add_function(name, result)
     return TermMeaning(etype, evaluate)

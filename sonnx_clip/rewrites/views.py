@@ -117,13 +117,14 @@ def _view(
     for family, strength in rewrite.stated():
         goal = goal_prefix(rewrite, family, strength)
         ids = tuple(obligations.get(goal, ()))
+        legal_when = entry.legal_when[family][strength]
         wrong = None
-        if witnesses and entry.legal_when[family][strength] != ALWAYS:
+        if witnesses and legal_when != ALWAYS:
             wrong = witness(rewrite, family, strength)
         condition = RewriteCondition(
             family=family,
             strength=strength,
-            legal_when=entry.legal_when[family][strength],
+            legal_when=legal_when,
             obligations=ids,
             status=_weakest_status(ids, statuses),
             witness=None if wrong is None else str(wrong),
@@ -151,11 +152,9 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
-        wrong = [condition for condition in weakest_first if condition.witness is not None]
-        if wrong:
-            yield _report(rewrite, unguarded, wrong[0], wrong[0].witness)
-        else:
-            yield _report(rewrite, unguarded, None, None)
+        wrong = next((c for c in weakest_first if c.witness is not None), None)
+        yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
+    # Only floats have two values that are equal, so that bits are values in other families.
     of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
     for seen in rewrite.entry.seen:
         tested = rewrite.tested(seen)
@@ -213,7 +212,8 @@ def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Statu
     """The weakest status of obligations; None if a run has not proved one, or there are none."""
     if not ids or not statuses.keys() >= set(ids):
         return None
-    return min((statuses[id_] for id_ in ids), key=get_args(Status).index)
+    known = [statuses[id_] for id_ in ids]
+    return min(known, key=get_args(Status).index)
 
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:

@@ -64,10 +64,11 @@ class ConditionParser:
         self.spec = spec
         self.signature = spec.signature
         self.every = frozenset[str](family.id for family in spec.families)
-        self.uses: dict[str, Usable] = {}
+        self.uses: dict[str, Usable] = {}  # the entries parsed so far, by id
 
     def parse_all(self) -> None:
         """Put trees in place of all texts; UserError for the first wrong condition."""
+        # First the entries that all later conditions may use.
         self._named_entries()
         self._on_tensors()
         self._on_elements()
@@ -88,7 +89,9 @@ class ConditionParser:
                 way: tuple[str | int, ...] = (kind.section, index, *kind.keys)
                 conditions = entry
                 for key in kind.keys:
+                    # A dialect may have no `equivalence`.
                     conditions = getattr(conditions, key, None)
+                # In a condition by family, entries that this family lacks must not be used.
                 if isinstance(conditions, dict):
                     for family in conditions:
                         self._parse((*way, family), _in_family(scope, family))
@@ -109,6 +112,7 @@ class ConditionParser:
         scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
             scope = self._scope("a condition on bounds", condition.families or self.every)
+            # Without X there are no cases and classes either, which are about all operands.
             bounds_only = replace(scope, variables=scalars, uses=self._general())
             self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
@@ -141,7 +145,8 @@ class ConditionParser:
 
         for index, klass in enumerate(self.spec.classes):
             families = frozenset[str](klass.families)
-            self._parse(("classes", index, "when"), self._scope("a class", families))
+            scope = self._scope("a class", families)
+            self._parse(("classes", index, "when"), scope)
             self._name("classes", index, klass.id, Usable(0, Kind.BOOL, families))
 
     def _parse_result(self, index: int) -> None:
@@ -152,6 +157,7 @@ class ConditionParser:
         families = self.every - set(self.spec.cases[index].not_for)
         types = [etype for etype in self.spec.element_types if etype.family in families]
         result = self._parse(way, scope, Kind.ELEMENT, types)
+        # Of the functions of this scope `opposite` alone gives an element.
         inner = result.arguments[0] if isinstance(result, Call) else result
         if not isinstance(inner, Name | Number):
             message = "the result of a case is an operand, a number, or the opposite of one"
@@ -190,6 +196,7 @@ class ConditionParser:
             if families.issubset(entry.families):
                 uses[entry.id] = Usable(0, Kind.BOOL, families)
         if part.tensors:
+            # Of tensors: entries without parameters are about elements.
             return tensor_scope(name, {**self._general(), **uses}, families, self.signature)
 
         # A theorem has one statement for all of its types, so each dialect in it takes all of them.
@@ -263,6 +270,7 @@ class ConditionParser:
             tree = parse(text, scope, kind)
             values[key] = tree
             for node in subtrees(tree):
+                # A FLOAT is held by float32, whatever the element type.
                 if isinstance(node, Number) and node.kind is Kind.ELEMENT:
                     offset_of_number = text.find(node.text)
                     for etype in types:
@@ -291,13 +299,13 @@ class ConditionParser:
             raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 
     def _check_parameters(self, index: int, parameters: tuple[str, ...]) -> None:
-        taken: set[str] = set()
+        ids: set[str] = set()
         for section in ("cases", "definitions", "classes"):
-            taken.update(entry.id for entry in getattr(self.spec, section))
+            ids.update(entry.id for entry in getattr(self.spec, section))
         for position, name in enumerate(parameters):
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
-            if name in taken:
+            if name in ids:
                 message = f"the parameter `{name}` is the id of an entry"
                 raise self.document.error(way, message, "choose another name")
             if name in parameters[:position]:

@@ -37,7 +37,7 @@ Name: TypeAlias = Text
 Sort: TypeAlias = Literal[
     "encoded", "disputed", "encoded and disputed", "descriptive", "not encoded"
 ]
-_SHOWN = 90
+_SHOWN = 90  # characters of a text in a message
 
 
 class SentenceAnswer(Part):
@@ -138,7 +138,8 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, covered_to)
         # What lies between two answers may be marks and rules of tables, but no word.
-        if start < 0 or _first_word(text.words[covered_to:start]) is not None:
+        skips_words = _first_word(text.words[covered_to:start]) is not None
+        if start < 0 or skips_words:
             place = covered_to + (_first_word(text.words[covered_to:]) or 0)
             line_of_answer = document.position(("sources", page.id, index)).line
             next_words = _short(text.words[place:])
@@ -158,6 +159,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             start=start,
             end=end,
             answer=answer,
+            # An id of a reason of the file, or the reason itself.
             reason=file.reasons.get(answer.descriptive or "", answer.descriptive),
         )
         covered_to = end
@@ -173,14 +175,18 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
     """The titles of the sections that a line is in; the last one that begins before it is always one."""
     begun = [section for section in headings if section.first <= line]
-    around = [section for section in begun if line in section or section is begun[-1]]
-    return tuple(section.title for section in around)
+    titles = []
+    for section in begun:
+        if line in section or section is begun[-1]:
+            titles.append(section.title)
+    return tuple(titles)
 
 
 def _is_title(section: Section, suffix: str) -> bool:
     """Whether a section is more than a list item that stands alone between blank lines of a plain text."""
     heading = section.lines[0]
-    return suffix != ".txt" or not (heading.startswith(" ") or ":" in heading)
+    is_item = heading.startswith(" ") or ":" in heading
+    return suffix != ".txt" or not is_item
 
 
 def _first_word(text: str) -> int | None:
@@ -206,6 +212,7 @@ def _check_names(
             way: Way = ("sources", source, index)
             yield from _check_reason((*way, "descriptive"), file, answer.descriptive)
             for position, name in enumerate(answer.encoded_by):
+                # Obligations are thousands: a name that is misspelt is compared with the others.
                 if name not in known and name not in obligations:
                     yield _no_entry((*way, "encoded_by", position), name, known)
             for position, name in enumerate(answer.disputed_by):
@@ -219,7 +226,8 @@ def _names_for_answers(spec: Spec) -> set[str]:
         if section.answers:
             names.update(entry.id for entry in getattr(spec, section.name))
     for dialect in spec.dialects:
-        names.update(f"{dialect.id}/{aspect}" for aspect in dialect.says)
+        for aspect in dialect.says:
+            names.add(f"{dialect.id}/{aspect}")
     return names
 
 
@@ -251,10 +259,10 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
     quotations = list(_quotations(spec))
     for page in spec.texts:
         spans = list(_spans_in(page, quotations))
-        answered = [covered_words for covered_words in covered if covered_words.source == page.id]
-        for index, covered_words in enumerate(answered):
-            quoting = [span.names for span in spans if span.overlaps(covered_words)]
-            for name in _unnamed(covered_words.answer, quoting, findings):
+        answered = [words for words in covered if words.source == page.id]
+        for index, words in enumerate(answered):
+            quoting = [span.quotation for span in spans if span.overlaps(words)]
+            for name in _unnamed(words.answer, quoting, findings):
                 key = "disputed_by" if name in findings else "encoded_by"
                 yield Diagnostic(
                     ("sources", page.id, index),
@@ -263,9 +271,16 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
                 )
 
 
+class _Quotation(NamedTuple):
+    """A quotation, and the names of what has it: dialects that share the words of an aspect are several."""
+
+    names: list[str]
+    source: Source
+
+
 def _unnamed(
     answer: SentenceAnswer,
-    quoting: Sequence[list[str]],
+    quoting: Sequence[_Quotation],
     findings: AbstractSet[str],
 ) -> Iterator[str]:
     """What quotes the words of an answer without being named by it, the first name of each.
@@ -274,8 +289,8 @@ def _unnamed(
     """
     named = {*answer.encoded_by, *answer.disputed_by}
     named_findings = named & findings
-    is_disputed = any(not named_findings.isdisjoint(names) for names in quoting)
-    for names in quoting:
+    is_disputed = any(not named_findings.isdisjoint(names) for names, _ in quoting)
+    for names, _ in quoting:
         is_finding = names[0] in findings
         is_answered = is_disputed and not is_finding
         if named.isdisjoint(names) and not is_answered:
@@ -285,7 +300,7 @@ def _unnamed(
 class _QuotedSpan(NamedTuple):
     """A quotation at one place of a source."""
 
-    names: list[str]  # of what has it
+    quotation: _Quotation
     start: int
     end: int
 
@@ -294,21 +309,20 @@ class _QuotedSpan(NamedTuple):
         return covered.start < self.end and self.start < covered.end
 
 
-def _spans_in(
-    page: Page,
-    quotations: Iterable[tuple[list[str], Source]],
-) -> Iterator[_QuotedSpan]:
+def _spans_in(page: Page, quotations: Iterable[_Quotation]) -> Iterator[_QuotedSpan]:
     """The places of all quotations from a page; one may be there several times."""
     text = source_text(repo_file(page.file))
-    for names, source in quotations:
-        if source.page == page.id:
-            for start, end in text.spans(source.section, source.words) or ():
-                yield _QuotedSpan(names, start, end)
+    for quotation in quotations:
+        source = quotation.source
+        if source.page != page.id:
+            continue
+        for start, end in text.spans(source.section, source.words) or ():
+            yield _QuotedSpan(quotation, start, end)
 
 
-def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
-    """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
-    by_key: dict[object, tuple[list[str], Source]] = {}
+def _quotations(spec: Spec) -> Iterator[_Quotation]:
+    """Every quotation, each once."""
+    by_key: dict[object, _Quotation] = {}
     for way, source in all_quotations(spec):
         section, index, *within = way
         name = getattr(spec, str(section))[int(index)].id
@@ -318,6 +332,7 @@ def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
             aspect = within[1]
             name = f"{name}/{aspect}"
             key = (aspect, source.page, source.section, source.words)
-        names, _ = by_key.setdefault(key, ([], source))
-        names.append(name)
+        if key not in by_key:
+            by_key[key] = _Quotation([], source)
+        by_key[key].names.append(name)
     yield from by_key.values()

@@ -55,15 +55,15 @@ class Document:
                 "write the specification of an operator into it: format, operator, operands …",
             )
         self.root = root
-        self._seen: set[int] = set()
+        self._seen: set[int] = set()  # the identities of the nodes that were read
         self.data: Any = self._plain(root, ())
 
     def _compose(self) -> Node | None:
         text = self.text
         # An upper bound: a level needs a bracket, or a column of indentation and perhaps a dash.
         longest_line = max(map(len, text.splitlines()), default=0)
-        nesting = text.count("[") + text.count("{") + 2 * longest_line
-        loader = _LOADER if nesting < _SHALLOW else yaml.BaseLoader
+        deepest = text.count("[") + text.count("{") + 2 * longest_line
+        loader = _LOADER if deepest < _SHALLOW else yaml.BaseLoader
         try:
             root: Node | None = yaml.compose(text, loader)
         except yaml.MarkedYAMLError as error:
@@ -95,6 +95,7 @@ class Document:
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
 
+        # A text; without quotes it may be one of the words that YAML has for null.
         self._refuse_invisible(node, way)
         is_plain = not getattr(node, "style", None)  # neither quoted nor folded
         return None if is_plain and node.value in _NULLS else node.value
@@ -126,11 +127,11 @@ class Document:
         node = self.root
         for part in way:
             if isinstance(node, MappingNode):
+                # A key that is missing: the mapping that lacks it.
                 node = next((value for key, value in node.value if key.value == part), node)
-            elif (
-                isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value)
-            ):
-                node = node.value[part]
+            elif isinstance(node, SequenceNode):
+                is_index = isinstance(part, int) and part < len(node.value)
+                node = node.value[part] if is_index else node
         return node
 
     def position(self, way: Way) -> Position:
@@ -158,11 +159,12 @@ class Document:
         for character in node.value[:offset]:
             if character.strip():
                 index = self.text.index(character, index) + 1
-        wanted = node.value[offset : offset + 1].strip()
-        if wanted:
-            index = self.text.index(wanted, index)
-        line_start = self.text.rfind("\n", 0, index) + 1
+        # At the end of the text, and at white space, it is the place behind the one before.
+        character_there = node.value[offset : offset + 1].strip()
+        if character_there:
+            index = self.text.index(character_there, index)
         line = self.text.count("\n", 0, index) + 1
+        line_start = self.text.rfind("\n", 0, index) + 1
         return Position(line, index - line_start + 1)
 
     def error(
@@ -199,6 +201,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
+        # In bytes, since the line has no characters; rfind gives -1 in the first line.
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         message = f"byte 0x{content[error.start]:02x} is not UTF-8"

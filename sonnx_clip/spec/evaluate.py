@@ -83,7 +83,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-_KEYS = 1 << 16  # remembered at once: those of all values of a type of 16 bits
+_KEYS = 1 << 16  # comparison keys kept at once: those of all values of a type of 16 bits
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
@@ -117,8 +117,9 @@ class Evaluator:
         self._signature = spec.signature
         self._operands = self._signature.ids
 
-        key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
-        self._key: Callable[[Any], Any] = key
+        comparison_key = partial(values.comparison_key, etype=etype)
+        self._key: Callable[[Any], Any] = lru_cache(maxsize=_KEYS)(comparison_key)
+        # Result and classes of the same operands ask for their case one after the other.
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._conditions = _stated_conditions(spec)
         self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
@@ -131,6 +132,7 @@ class Evaluator:
             "becomes": self._becomes,
             **DECLARED_WORDS,
         }
+        # Parameters and body of each entry that was used, by its name.
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
@@ -204,8 +206,9 @@ class Evaluator:
         names = (*self._signature.tensors, self._signature.result.id)
 
         def holds(env: Environment) -> bool:
-            length = min(len(env[name].entries) for name in names if name in env)
-            return all(body({**env, "i": i}) for i in range(length))
+            lengths = [len(env[name].entries) for name in names if name in env]
+            # The least: what is claimed of shapes that differ is another constraint (C1).
+            return all(body({**env, "i": i}) for i in range(min(lengths)))
 
         return holds
 
@@ -229,9 +232,10 @@ class Evaluator:
     def _compare(self, expr: tree.Compare) -> Function:
         left = self._compile(expr.left)
         right = self._compile(expr.right)
-        if expr.kind is not Kind.ELEMENT:
+        if expr.kind is not Kind.ELEMENT:  # shapes and element types, for which there is only ==
             return lambda env: bool(left(env) == right(env))
 
+        # By the comparison keys: a float is compared as IEEE 754 does, not by its bits.
         key = self._key
         compare = _COMPARISONS[expr.operator]
         return lambda env: compare(key(left(env)), key(right(env)))
@@ -253,7 +257,7 @@ class Evaluator:
         arguments: list[Function],
         trees: tuple[Expr, ...],
     ) -> Function:
-        if name == "type":
+        if name == "type":  # an element has no type beside its bits: its tree says whose it is
             return _type_of(trees[0], self.etype)
         function = self._functions[name]
         return lambda env: function(*(argument(env) for argument in arguments))
@@ -277,6 +281,7 @@ class Evaluator:
         if not parameters:
             return body
         pairs = list(zip(parameters, arguments, strict=True))
+        # The body sees its parameters alone.
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
@@ -296,8 +301,7 @@ class Evaluator:
                 return (), self._of_result(claim)
         # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
-        families = definition.families
-        if families is not None and self.etype.family not in families:
+        if not definition.is_for(self.etype.family):
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
 
@@ -324,6 +328,7 @@ class Evaluator:
             bounds = defaults(self.spec, dialect, self.etype)
             if bounds:
                 missing = dict(zip(self._signature.scalars, bounds, strict=True))
+        # Last, so that bounds that are given take the place of the defaults.
         return answers.parameters, lambda env: returns({**missing, **env})
 
     # --- the operator on one element
@@ -343,11 +348,9 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        raise NoCaseError(
-            f"no case holds for {self._shown(environment)}",
-            f"{shown_path(self.spec.path)} (cases)",
-            "exactly one case must hold",
-        )
+        place = f"{shown_path(self.spec.path)} (cases)"
+        shown = self._shown(environment)
+        raise NoCaseError(f"no case holds for {shown}", place, "exactly one case must hold")
 
     def _shown(self, environment: Environment) -> str:
         """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
@@ -377,14 +380,18 @@ class Evaluator:
         if classes:
             ids = " and ".join(f"`{klass.id}`" for klass in classes)
             message = f"the classes {ids} all have {shown}"
+        place = f"{shown_path(self.spec.path)} (classes)"
         todo = "change the `when` of the classes, so that exactly one has each value"
-        raise UserError(message, f"{shown_path(self.spec.path)} (classes)", todo)
+        raise UserError(message, place, todo)
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
         environment = self.named(values) | {"Y": self.result(*values), "A": answer}
-        applying = [entry for entry in self.spec.latitude if self(entry.when, environment)]
-        return [entry for entry in applying if self(entry.accepts, environment)]
+        accepting: list[Latitude] = []
+        for entry in self.spec.latitude:
+            if self(entry.when, environment) and self(entry.accepts, environment):
+                accepting.append(entry)
+        return accepting
 
 
 def _stated_conditions(spec: Spec) -> dict[str, Expr]:
@@ -400,6 +407,7 @@ def _element(name: str) -> Function:
 
     def element(env: Environment) -> Any:
         value = env[name]
+        # `isinstance` would take twice the time, and this runs for every variable of every value.
         return value.entries[0] if value.__class__ is TensorValue else value
 
     return element

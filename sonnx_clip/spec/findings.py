@@ -187,8 +187,8 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
         allowed[f"{dialect.word}_returns"] = Allowed(dialect.reading, all_ids, dialect.id)
         if not dialect.missing:
             continue  # it refuses nodes without a bound
-        for name, without in missing.items():
-            parameters = tuple(id_ for id_ in all_ids if id_ not in without)
+        for name, omitted in missing.items():
+            parameters = tuple(id_ for id_ in all_ids if id_ not in omitted)
             predicate = f"{dialect.word}_without_{name}"
             allowed[predicate] = Allowed(dialect.reading, parameters, dialect.id)
     return allowed
@@ -197,7 +197,9 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     """The element types of a theorem of a finding, in the order of the file."""
     families = part.families or ()
-    types = part.types or ()
-    return tuple(
-        etype for etype in spec.element_types if etype.family in families or etype.id in types
-    )
+    type_ids = part.types or ()
+    types: list[ElementType] = []
+    for etype in spec.element_types:
+        if etype.family in families or etype.id in type_ids:
+            types.append(etype)
+    return tuple(types)

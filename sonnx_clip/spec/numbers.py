@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.tree import Name, subtrees
+from sonnx_clip.language.tree import names_in
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.bounds_in_use import holds
@@ -33,12 +33,14 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     """Every witness of an entry."""
     all_families = [family.id for family in spec.families]
     for section, index, entry in entries_with(spec, "inhabited_by"):
-        families = getattr(entry, "families", all_families)
+        way: Way = (section, index, "inhabited_by")
         if section == "latitude":
             families = ["float"]  # only floats have two answers of equal value
-        if section == "cases":
+        elif section == "cases":
             families = [family for family in all_families if family not in entry.not_for]
-        yield PlacedWitness((section, index, "inhabited_by"), families, entry.inhabited_by)
+        else:  # a class
+            families = entry.families
+        yield PlacedWitness(way, families, entry.inhabited_by)
     for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
         for section, index, entry in entries_with(spec, key):
             by_family = getattr(entry, key)
@@ -85,15 +87,15 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnostic]:
     """Operands of a witness or an example that are unknown, or else missing."""
-    operands = tuple(spec.signature.ids)
-    if values.of_scalars:
-        operands = tuple(spec.signature.scalars)
-    needed = list(values.further)
+    operands = spec.signature.scalars if values.of_scalars else spec.signature.ids
+    required = list(values.further)
     if not values.partial:
-        needed = [*operands, *needed]
-    known = {*operands, *needed}
+        required = [*operands, *required]
+    known = {*operands, *required}
     if values.has_second:
         known.add(spec.signature.second)
+
+    # Keys that are no fields of the model: pydantic takes any, since operands differ.
     keys = (values.model_extra or {}).keys()
     for name in keys - known:
         fields = type(values).model_fields
@@ -103,7 +105,7 @@ def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnos
         yield Diagnostic((*way, name), message, todo, of_key=True)
     if not keys <= known:
         return  # a missing key may be the unknown one, misspelt
-    for name in needed:
+    for name in required:
         if name not in keys:
             message = f"the key `{name}` is missing"
             yield Diagnostic(way, message, f"add `{name}: …` to this entry")
@@ -168,9 +170,7 @@ def _check_second(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses that refute a claim on two values of X, and have one."""
     second = spec.signature.second
     for index, entry in enumerate(spec.properties):
-        nodes = subtrees(entry.claim)
-        names = {node.id for node in nodes if isinstance(node, Name)}
-        if second not in names:
+        if second not in names_in(entry.claim):
             continue
         for family, witness in entry.refuted_for.items():
             if second not in witness.texts():
@@ -200,16 +200,16 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     """Bounds that no machine type holds, one by one or together, and a pair that is there twice."""
     machine_types = [etype for etype in spec.element_types if etype.width is not None]
-    seen: dict[tuple[object, ...], str] = {}
+    reasons: dict[tuple[object, ...], str] = {}  # by the values of the sides
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
         sides = zip(spec.signature.scalars, bounds.texts, strict=True)
         texts = {name: text for name, text in sides if text != ABSENT}
-        unknown_side = _side_that_no_type_holds(texts, machine_types)
-        if unknown_side is not None:
-            message = f"no element type holds `{texts[unknown_side]}`"
+        impossible_side = _side_that_no_type_holds(texts, machine_types)
+        if impossible_side is not None:
+            message = f"no element type holds `{texts[impossible_side]}`"
             todo = f"write a number, a constant or {ABSENT}"
-            yield Diagnostic((*way, unknown_side), message, todo)
+            yield Diagnostic((*way, impossible_side), message, todo)
             continue
         holding = [etype for etype in machine_types if _holds_all(texts, etype)]
         if not holding:
@@ -219,10 +219,10 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
         widest = holding[-1]
         values = tuple((name, encode(text, widest)) for name, text in texts.items())
         key = (widest.id, *values)
-        if key in seen:
-            message = f"these bounds are there already: {seen[key]}"
+        if key in reasons:
+            message = f"these bounds are there already: {reasons[key]}"
             yield Diagnostic(way, message, "join the reasons")
-        seen.setdefault(key, bounds.reason)
+        reasons.setdefault(key, bounds.reason)
 
 
 def _side_that_no_type_holds(texts: dict[str, str], types: Iterable[ElementType]) -> str | None:
@@ -248,6 +248,7 @@ def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:
                 continue
             try:
                 for etype in spec.element_types:
+                    # Runtimes, which a mechanism is of, have no reals.
                     if mechanism.is_for(etype.family) and etype.width is not None:
                         encode(text, etype)
             except UserError as error:

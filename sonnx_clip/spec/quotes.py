@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import Source
 
-_SHORTEST = 12  # characters of a quotation
+_SHORTEST = 12  # characters of a quotation; fewer occur in a text by chance
 _FOLDER = "spec/sources"
 _SUMS = f"{_FOLDER}/SHA256SUMS"
 
@@ -34,7 +34,7 @@ def require_sources(spec: Spec) -> None:
     for line in sums.read_text(encoding="utf-8").splitlines():
         if line.strip():
             digest, *_, name = line.split()
-            recorded[f"{_FOLDER}/{name}"] = digest
+            recorded[f"{_FOLDER}/{name}"] = digest  # names are from the folder of the list
 
     files = dict.fromkeys(page.file for page in spec.texts)  # several pages may share a file
     for file in files:
@@ -52,8 +52,9 @@ def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
         return ()
     page = spec.page(source.page)
     text = source_text(repo_file(page.file))
-    spans = text.spans(source.section, source.quote) or ()
-    lines = {text.line(start) for start, _ in spans}
+    lines: set[int] = set()
+    for start, _ in text.spans(source.section, source.quote) or ():
+        lines.add(text.line(start))
     return tuple(sorted(lines))
 
 
@@ -80,18 +81,19 @@ def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
 def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     """Missing pages, missing sections, and quotations that are not in their section."""
     pages = {page.id: page.file for page in spec.sources}
-    missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
+    readable: dict[str, str] = {}  # without the pages whose file is missing
     for index, page in enumerate(spec.sources):
-        if page.id in missing:
+        if page.file and not repo_file(page.file).is_file():
             message = f"there is no file {page.file}"
             todo = "give its path in the repository"
             yield Diagnostic(("sources", index, "file"), message, todo)
+        else:
+            readable[page.id] = page.file
     for way, source in all_quotations(spec):
         if way[0] != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
-        is_readable = source.page in pages and source.page not in missing
-        if is_readable:
-            yield from _check(way, source, pages[source.page])
+        if source.page in readable:
+            yield from _check(way, source, readable[source.page])
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
@@ -111,7 +113,7 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
     if spans is None:
-        titles = list(dict.fromkeys(section.title for section in text.sections))
+        titles = dict.fromkeys(section.title for section in text.sections)
         message = f"{path.name} has no section `{source.section}`"
         todo = suggestion(plain(source.section), titles, "it has")
         yield Diagnostic((*way, "section"), message, todo)

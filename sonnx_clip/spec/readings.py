@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 Triple: TypeAlias = tuple[Value, ...]
 
 
-def answers(
-    spec: Spec,
-    etype: ElementType,
-    reading: Reading,
-    triple: Triple,
-) -> tuple[Value, ...]:
-    """What a reading allows, among operands, results of cases and two NaNs.
+def possible_answers(spec: Spec, etype: ElementType, triple: Triple) -> tuple[Value, ...]:
+    """All that some reading may allow, each once: operands, results of cases and two NaNs.
 
     That is all there is, but for payloads of NaNs.
     """
@@ -41,12 +36,27 @@ def answers(
     nans = []
     if etype.family == "float":
         nans = [encode("nan", etype), encode("-nan", etype)]
-    candidates = dict.fromkeys((*triple, *nans, *results))
+    return tuple(dict.fromkeys((*triple, *nans, *results)))
+
+
+def answers(
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
+) -> tuple[Value, ...]:
+    """What a reading allows of the possible answers."""
+    evaluate = evaluator(spec, etype)
+    named = evaluate.named(triple)
+    allowed: list[Value] = []
     try:
-        return tuple(y for y in candidates if evaluate(reading.returns, {**named, "Y": y}))
+        for answer in possible_answers(spec, etype, triple):
+            if evaluate(reading.returns, {**named, "Y": answer}):
+                allowed.append(answer)
     except NoCaseError:
         # The cases have a gap here, so that a reading that speaks of them allows nothing.
         return ()
+    return tuple(allowed)
 
 
 def answers_told(

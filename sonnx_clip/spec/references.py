@@ -39,15 +39,15 @@ REFERENCES: Final = (
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Ids that are there twice, and references to missing entries."""
     yield from _check_head(spec)
-    taken: dict[str, str] = {}
+    shared_ids: dict[str, str] = {}  # the entry of each id
     for section in SECTIONS:
-        seen = {} if section.own_ids else taken
+        ids: dict[str, str] = {} if section.own_ids else shared_ids
         for index, entry in enumerate(getattr(spec, section.name)):
-            if entry.id in seen:
-                message = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+            if entry.id in ids:
+                message = f"the id `{entry.id}` is taken by {ids[entry.id]}"
                 todo = "an id is permanent and belongs to one entry"
                 yield Diagnostic((section.name, index, "id"), message, todo)
-            seen.setdefault(entry.id, f"{section.name}[{index}]")
+            ids.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
         yield from _check_ids(spec, key, target)
     yield from _check_declared(spec)
@@ -90,7 +90,8 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
             if name in names or name.lower() in names:
                 message = f"`{name}` is a {meaning}"
                 yield Diagnostic(("operands", index, "id"), message, "choose another name")
-    if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
+    ids_of_readings = [reading.id for reading in spec.readings]
+    if spec.readings and "cases" not in ids_of_readings:
         message = "there is no reading `cases`"
         yield Diagnostic(("readings",), message, "all others are compared with it")
     way = ("operands",)
@@ -107,9 +108,11 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     example = spec.declared_example
     known = spec.signature.all_ids
     for way, declared in _declarations(spec):
-        if way[-1] not in known:
-            message = f"there is no tensor `{way[-1]}`"
+        name = way[-1]
+        if name not in known:
+            message = f"there is no tensor `{name}`"
             yield Diagnostic(way, message, f"there are {', '.join(known)}", of_key=True)
+        # A tensor may be absent, and a change may leave the type as it is.
         type_ = getattr(declared, "type", None)
         if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
@@ -191,15 +194,15 @@ def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnostic]:
     """Operands of an example with another number of entries than they have to have."""
-    scalars = spec.signature.scalars
-    first = spec.operands[0].id
+    first = spec.operands[0].id  # a tensor, by `_check_head`
     length = len(example.values[first])
     for name, value in example.values.items():
         way = ("examples", index, name)
+        is_scalar = name in spec.signature.scalars
         is_number = isinstance(value, str)
-        if is_number and name not in scalars:
+        if is_number and not is_scalar:
             yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-        elif not is_number and name in scalars:
+        elif not is_number and is_scalar:
             yield Diagnostic(way, f"{name} is a scalar", "give one number")
         elif not is_number and len(value) != length:
             message = f"{first} has {length} entries, {name} has {len(value)}"
@@ -208,11 +211,12 @@ def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnos
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     """Each wrong operator is used, and replaces an existing definition."""
-    named = {entry.false_for for entry in spec.properties}
+    excluded = {entry.false_for for entry in spec.properties}
+    # In the place of one with parameters an operator on the operands would mean nothing.
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_operators):
         way = ("wrong_operators", index)
-        if wrong.id not in named:
+        if wrong.id not in excluded:
             message = f"nothing is false of `{wrong.id}`"
             yield Diagnostic((*way, "id"), message, "remove it")
         if wrong.of is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,15 +29,24 @@ def validate(model: type[_Model], document: Document) -> _Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        complaints: list[tuple[bool, Position, UserError]] = []
+        complaints: list[_Complaint] = []
         for details in error.errors():
             if _follows(details):
                 continue
             is_missing = details["type"] == "missing"
             at, complaint = _placed(model, document, details)
-            complaints.append((is_missing, at, complaint))
-        _, _, first = min(complaints, key=itemgetter(0, 1))
-        raise first from error
+            complaints.append(_Complaint(is_missing, at, complaint))
+        # Errors have no order, so that the first two fields alone are compared.
+        first = min(complaints, key=itemgetter(0, 1))
+        raise first.error from error
+
+
+class _Complaint(NamedTuple):
+    """A complaint of pydantic as an error about the file."""
+
+    is_missing: bool
+    at: Position
+    error: UserError
 
 
 def _follows(details: ErrorDetails) -> bool:
@@ -69,7 +78,7 @@ def _placed(
             todo = f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
         case "literal_error":
-            if details["loc"][-1] == "[key]":
+            if details["loc"][-1] == "[key]":  # so pydantic marks a wrong key of a mapping
                 at = document.key_position(way)
             message = f"`{_short(value)}` is not allowed here"
             todo = f"one of: {context['expected']}"
@@ -94,6 +103,7 @@ def _real_way(
     """A location of pydantic without the parts that name members of a union."""
     way: list[int | str] = []
     for index, part in enumerate(loc):
+        # Down in the data as far as the parts lead there: a name of a member does not.
         is_key = isinstance(data, Mapping) and part in data
         is_index = isinstance(data, list) and isinstance(part, int) and part < len(data)
         if is_key or is_index:
@@ -109,15 +119,15 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     *above, key = way
     for part in above:
         data = data[part]
-    siblings = data.keys() - {key}
+    siblings: set[str] = data.keys() - {key}
     known = [_keys(part) for part in _parts_at(model, above)]
     if not known:
         return "leave it out"
 
     def likeness(keys: list[str]) -> float:
-        shared = siblings & set(keys)
-        union = siblings | set(keys)
-        return len(shared) / len(union)
+        shared = siblings.intersection(keys)
+        either = siblings.union(keys)
+        return len(shared) / len(either)
 
     # Several parts may be allowed at a place: the one that shares most keys is meant.
     best = max(known, key=likeness)

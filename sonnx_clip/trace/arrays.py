@@ -53,6 +53,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy asks which protocols there are
             raise AttributeError(name)
+        # `shape` and `ndim` too: what they say of one array, a proof would take for all.
         _refuse(f".{name}")
 
     def __bool__(self) -> bool:
@@ -130,6 +131,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         ) -> SymbolicArray:
             return self._operation("clip", [a, lower, upper], out)
 
+        # Written out, so that an argument that is not known here, such as `where`, is an error.
         known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
         if function not in known:
             _refuse(f"np.{function.__name__}")
@@ -174,6 +176,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             _refuse(f"an operand of type {type(operand).__name__}")
         if isinstance(operand, float) and dtype.kind in "iu":  # NumPy would compute with floats
             _refuse(f"{operand} with {dtype} in one operation")
+        # A number of Python takes the type of the array, as in NumPy.
         number = np.asarray(operand, dtype)
         pattern = int(number.view(f"u{dtype.itemsize}"))
         return self.run.literal(pattern)
@@ -189,8 +192,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         meaning = self.run.table.get(name)
         if meaning is None or not _fits(meaning.module, dtype):
             _refuse(f"np.{name} of {dtype}")
-        expected = [kind for name, kind in meaning.parameters if name not in CHOICES]
-        if expected != [value.kind for value in values]:
+        # Choices are no operands: NumPy makes them.
+        expected = [kind for parameter, kind in meaning.parameters if parameter not in CHOICES]
+        kinds = [value.kind for value in values]
+        if kinds != expected:
             _refuse(f"np.{name} of {dtype}")
 
         how = _reading(dtype) if meaning.module in _READ else None

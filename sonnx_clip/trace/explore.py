@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
-from sonnx_clip.trace.subject import dtype_of
 from sonnx_clip.trace.symbolic_run import (
     Fork,
     SymbolicRun,
@@ -83,6 +83,7 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     paths: list[Path] = []
     clones: set[tuple[str, ReadingName | None]] = set()
     while unexplored:
+        # Each run follows one path to its end, and notes the branches that other samples take.
         fork = unexplored.pop()
         run = SymbolicRun(etype, fork)
         paths.append(_path(what, run, in_place=in_place))
@@ -100,7 +101,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or writes to a foreign `x`.
     """
-    dtype = dtype_of(run.etype)
+    dtype = numpy_type(run.etype.id)
     samples = run.samples
 
     def bound(name: str, bits: Patterns) -> SymbolicArray:
@@ -113,6 +114,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     upper = bound("m", samples.upper)
     memory = Memory(x)
     entries = SymbolicArray(run, memory, dtype, has_axes=True)
+    # Junk: a kernel that reads `out` before it writes it is then proved for any content, or not at all.
     memory_of_out = memory if in_place else Memory(run.junk())
     out = SymbolicArray(run, memory_of_out, dtype, has_axes=True)
     try:
@@ -135,6 +137,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
             f"{code.co_filename}:{code.co_firstlineno}",
             _SCRATCH,
         )
+    # A path is followed only where a sample takes it, so that there is one.
     first_sample = int(np.flatnonzero(run.live)[0])
     kinds: dict[str, ValueKind] = {}
     witness: dict[str, int] = {}

@@ -54,8 +54,10 @@ def parse_formula(text: str) -> Node:
 
 
 class _Reader:
+    """Reads by recursive descent: a method for each level of binding, the loosest first."""
+
     def __init__(self, tokens: list[str]) -> None:
-        self.left = tokens[::-1]
+        self.left = tokens[::-1]  # reversed, so that the next one is at the end
 
     @property
     def next(self) -> str:
@@ -104,6 +106,7 @@ class _Reader:
         return tree
 
     def application(self) -> Node:
+        # An argument is a name or in parentheses; any other token ends the application.
         name = self.word()
         arguments = []
         while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):

@@ -183,14 +183,16 @@ class SymbolicRun:
         self.table = table()
         self.fork = fork
         self.samples = fork.samples
+        # The samples that have gone the way of this run so far.
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
-        self.taken: list[bool] = []
+        self.taken: list[bool] = []  # the decisions of `steps`
         self.forks: list[Fork] = []
-        self.free: dict[str, SymbolicValue] = {}
+        self.free: dict[str, SymbolicValue] = {}  # by their text
+        # Modules of why3/numpy.mlw, each with the reading of the patterns.
         self.clones: set[tuple[str, ReadingName | None]] = set()
-        self._counts: dict[str, int] = {}
-        self._decided: dict[str, bool] = {}
+        self._counts: dict[str, int] = {}  # how many variables each kind of name has
+        self._decided: dict[str, bool] = {}  # by the text of a condition
 
     def literal(self, pattern: int) -> SymbolicValue:
         """An element that is written down."""
@@ -219,28 +221,32 @@ class SymbolicRun:
         meaning = self.table[name]
         choices = [self._choice(choice, how) for choice in meaning.choices]
         operands = [*arguments, *choices]
-        order = reading(how or "Unsigned", self.etype)
+        order = reading(how or "Unsigned", self.etype)  # any, where the operation has no order
         values = tuple(operand.samples for operand in operands)
         samples = evaluate(meaning, values, order, self.table)
 
         self.clones.add((meaning.module, how))
         function = f"{clone_name(meaning.module, how)}.{name}"
-        application = " ".join([function, *(operand.text for operand in operands)])
+        texts = [operand.text for operand in operands]
+        application = " ".join([function, *texts])
         bound = self._name("b" if meaning.kind == "mask" else "t")
         self.steps.append(Bind(bound, application))
         return SymbolicValue(bound, meaning.kind, samples)
 
     def branch(self, condition: SymbolicValue) -> bool:
         """Decide which way to go; what is left for later is noted as a fork."""
+        # A value that is tested again is the same: a second branch on it decides nothing.
         if condition.text in self._decided:
             return self._decided[condition.text]
         if len(self.taken) < len(self.fork.decisions):
             # Up to the fork the run repeats the one that left it; its samples all go this way.
             decision = self.fork.decisions[len(self.taken)]
         else:
+            # A condition is a scalar, and the same in both rows.
             holds = np.asarray(condition.samples[0], np.bool_)
             where_true = self.live & holds
             where_false = self.live & ~holds
+            # True first, where a sample takes both ways.
             decision = bool(where_true.any())
             if decision and where_false.any():
                 decisions = (*self.taken, False)
@@ -254,6 +260,7 @@ class SymbolicRun:
     def _choice(self, name: str, how: ReadingName | None) -> SymbolicValue:
         """What NumPy leaves open, as a variable; a literal where it makes no difference."""
         if name == "free":
+            # Of what NumPy leaves open for NaNs integers have nothing.
             return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
             return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))

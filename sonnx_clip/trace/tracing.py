@@ -54,13 +54,15 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 def unobserved_places(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
     for module, file in zip(what.modules, what.files, strict=True):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
-        written = [node for node in body if isinstance(node, ast.FunctionDef)]
-        for node in written:
-            for line, message in _Function(what, module).check(node):
-                yield f"{file}:{line}: {message}"
+        text = file.read_text(encoding="utf-8")
+        places: set[tuple[str, int]] = set()  # name and line of each function
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                places.add((node.name, node.lineno))
+                for line, message in _Function(what, module).check(node):
+                    yield f"{file}:{line}: {message}"
+
         # A function that is made in another way would be called and not read.
-        places = {(node.name, node.lineno) for node in written}
         for function in what.functions:
             if function.__module__ != module.__name__:
                 continue
@@ -79,6 +81,7 @@ class _Function:
 
     def check(self, node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
         """Line and reason of each part that a run on symbols would not see."""
+        # What a decorator returns is called in place of what is read here.
         if node.decorator_list:
             yield node.lineno, f"{node.name} is decorated"
         parameters = node.args
@@ -94,13 +97,14 @@ class _Function:
     def _refused(self, node: ast.AST) -> str:
         """Why a node is refused; empty if it is not."""
         match node:
+            # An element type is known in a run: a branch on it is no branch on values.
             case ast.Compare(left=ast.Attribute(attr="dtype"), ops=[ast.In()]):
                 return ""
             case ast.Compare(ops=[sign, *more], comparators=[other, *_]):
                 known = isinstance(sign, _COMPARISONS) or _is_none(other)
                 is_allowed = known and not more
                 return "" if is_allowed else "a comparison other than <, <=, >, >=, ==, !="
-            case ast.cmpop():
+            case ast.cmpop():  # judged with its comparison
                 return ""
             case ast.Call():
                 return self._call(node)
@@ -117,6 +121,7 @@ class _Function:
         return f"{_said(node)}, which a run on symbols does not follow"
 
     def _call(self, node: ast.Call) -> str:
+        # Any other, such as `where`, changes what an operation means.
         for keyword in node.keywords:
             if keyword.arg != "out":
                 return f"the argument {keyword.arg or '**'}"
