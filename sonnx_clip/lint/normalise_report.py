@@ -23,12 +23,14 @@ FORMAT = "sonnx-clip-normalise-4"
 
 def normalise_text(report: NormaliseReport) -> str:
     """A headline, then node by node what was done and what is left; nodes with like steps once."""
+    source = shown(str(report.source))
     target = "nothing is written" if report.target is None else shown(str(report.target))
-    lines = [f"{shown(str(report.source))} -> {target}: {_summary(report)}"]
+    lines = [f"{source} -> {target}: {_summary(report)}"]
     lines += [f"  {note}" for note in report.notes]
     lines += cause_lines(report.after)
     for group in group_by(report.nodes, _key):
         lines += _group_lines(group)
+    # The notes of lint come after the nodes, as in its own report.
     lines += [f"  note: {note}" for note in report.after.notes]
     checked = report.self_check
     if checked.outcome == "equal":
@@ -44,23 +46,22 @@ def _group_lines(group: Sequence[NodeSteps]) -> Iterator[str]:
     titles = [node_title(node.operator, node.name, node.output, node.place) for node in group]
     for title in some(titles):
         yield f"  {title}"
-    steps = [node.steps for node in group]
-    if not steps[0]:
+    if not group[0].steps:
         yield "    in the profile, itself unchanged"
-    for same_step in zip(*steps, strict=True):
+    # Nodes of a group have the same steps in the same order, which differ in names and shapes alone.
+    steps_by_node = [node.steps for node in group]
+    for same_step in zip(*steps_by_node, strict=True):
         yield from _step_lines(same_step)
 
 
 def _summary(report: NormaliseReport) -> str:
     if not report.nodes:
         return f"{NO_CLIP}, so nothing was changed"
-    changed = 0
-    for node in report.nodes:
-        if any(step.done for step in node.steps):
-            changed += 1
+    changed = sum(node.is_changed for node in report.nodes)
     clean = report.after.counts[Verdict.MEETS]
     left = len(report.nodes) - clean
     nodes = counted(len(report.nodes), "Clip node")
+    # No node may be changed and yet the file is, by --input-shape.
     unchanged = "" if report.changed else ", the file is the same byte for byte"
     return (
         f"{nodes}, {changed} changed, {clean} in the profile now, "
@@ -78,11 +79,9 @@ def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
     """The same step at several nodes."""
     first = steps[0]
     head = "" if first.done else f"left, {first.rule}: "
-    changes = [head + step.what for step in steps]
-    for change in some(changes):
-        yield f"    {change}"
-    reasons = [step.why for step in steps]
-    for reason in some(reasons):
+    for change in some(step.what for step in steps):
+        yield f"    {head}{change}"
+    for reason in some(step.why for step in steps):
         yield f"      because {reason}"
     if first.theorems:
         yield f"      theorems: {', '.join(first.theorems)}"

@@ -40,7 +40,7 @@ def rules_to_judge(
             f"{listed(contradictory)} is selected and ignored", todo="remove one of the options"
         )
     reasons = dict.fromkeys(left_out, "")
-    _rule_ids(reasons_of_file, file)
+    _rule_ids(reasons_of_file, file)  # for its error alone: an id of the file may be misspelt
     for rule, reason in reasons_of_file.items():
         # The command line is more specific than the file, so a rule that it selects is judged.
         if rule not in chosen:
