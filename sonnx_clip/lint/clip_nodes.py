@@ -244,7 +244,8 @@ def arguments(node: ClipNode, path: Path) -> tuple[NodeTensor, ...]:
 
     # Inputs left out at the end are as those with an empty name; older versions take fewer than the profile.
     names = list(node.proto.input)
-    names += [""] * (len(signature.operands) - len(names))
+    left_out = len(signature.operands) - len(names)
+    names += [""] * left_out
     operands = []
     for operand, name in zip(signature.operands, names, strict=True):
         operands.append(_argument(node, path, operand, name))
@@ -252,9 +253,12 @@ def arguments(node: ClipNode, path: Path) -> tuple[NodeTensor, ...]:
     y = _argument(node, path, signature.result, node.proto.output[0])
 
     # The result has the shape of the first operand (C1) even where inference found nothing.
-    x_dims = x.dims if x.derived.dims is None else x.derived.dims
+    x_dims = x.derived.dims
+    if x_dims is None:
+        x_dims = x.dims
     if y.derived.dims is None and x_dims is not None and not y.contradiction:
-        y = replace(y, derived=y.derived._replace(dims=x_dims))
+        derived = y.derived._replace(dims=x_dims)
+        y = replace(y, derived=derived)
     return (*operands, y)
 
 

@@ -117,12 +117,15 @@ def _judged(node: ClipNode, path: Path, *, accept_inferred: bool) -> Findings:
     tensors = arguments(node, path)
     judgements = judge(node, tensors, accept_inferred=accept_inferred)
     bounds = scalars(tensors)
-    stored = [bound for bound in bounds if bound.value is not None]
+    stored = []
+    for bound in bounds:
+        if bound.value is not None:
+            stored.append((bound.id, bound.value_text))
     return Findings(
         operator=node.operator,
         judgements=judgements,
         arguments=tuple(tensor.id for tensor in tensors),
-        bounds=tuple((bound.id, bound.value_text) for bound in stored),
+        bounds=tuple(stored),
         note=_bounds_note(bounds),
     )
 

@@ -79,9 +79,12 @@ def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
     """The same step at several nodes."""
     first = steps[0]
     head = "" if first.done else f"left, {first.rule}: "
-    for change in some(step.what for step in steps):
-        yield f"    {head}{change}"
-    for reason in some(step.why for step in steps):
+    # The head is part of each text, and not of the line "… and 2 more".
+    changes = [head + step.what for step in steps]
+    for change in some(changes):
+        yield f"    {change}"
+    reasons = [step.why for step in steps]
+    for reason in some(reasons):
         yield f"      because {reason}"
     if first.theorems:
         yield f"      theorems: {', '.join(first.theorems)}"
@@ -89,8 +92,12 @@ def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
 
 def normalise_json(run: BatchRun[NormaliseReport]) -> str:
     """Several models as one JSON document; models that could not be normalised are under ``errors``."""
-    models = [_model_object(report) for report in run.reports]
-    return json.dumps({"format": FORMAT, "models": models, "errors": error_objects(run)}, indent=2)
+    document = {
+        "format": FORMAT,
+        "models": list(map(_model_object, run.reports)),
+        "errors": error_objects(run),
+    }
+    return json.dumps(document, indent=2)
 
 
 def _model_object(report: NormaliseReport) -> dict[str, Any]:
@@ -100,8 +107,11 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         for step in node.steps:
             if step.done:
                 done[step.rule] += 1
-        steps = [asdict(step) for step in node.steps]
-        nodes.append({**node._asdict(), "steps": steps})
+        node_object = node._asdict()
+        node_object["steps"] = list(map(asdict, node.steps))
+        nodes.append(node_object)
+    self_check = asdict(report.self_check)
+    self_check["not_known"] = report.self_check.not_known
     return {
         "source": str(report.source),
         "target": None if report.target is None else str(report.target),
@@ -112,5 +122,5 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "root_causes": root_causes(report.after),
         "undecided": report.after.undecided,
         "notes": [*report.notes, *report.after.notes],
-        "self_check": {**asdict(report.self_check), "not_known": report.self_check.not_known},
+        "self_check": self_check,
     }

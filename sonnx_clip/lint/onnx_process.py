@@ -178,8 +178,13 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
     for graph in graphs:
         # There are few kinds, where there may be 100,000 nodes.
         kinds = set(map(_KIND, graph.node)) - functions
-        unknown = {kind for kind in kinds if not _is_known(kind[0], kind[1])}
-        foreign = _outputs_of_kinds(graph, unknown) if unknown else set()
+        unknown = []
+        for operator, domain, overload in kinds:
+            if not _is_known(operator, domain):
+                unknown.append((operator, domain, overload))
+        foreign = set()
+        if unknown:
+            foreign = _outputs_of_kinds(graph, unknown)
         kept = [value for value in graph.value_info if value.name in foreign]
         del graph.value_info[:]
         graph.value_info.extend(kept)

@@ -162,7 +162,9 @@ def _finding(
     """One finding at all nodes that have it; its rule is the first that it violates, or leaves unknown."""
     first = nodes[0]
     argument = finding.problems[0].argument
-    places = [_location(report, node, node.tensors[argument]) for node in nodes]
+    places = []
+    for node in nodes:
+        places.append(_location(report, node, node.tensors[argument]))
 
     title = f"{first.findings.operator} {quoted(first.name or first.output)}"
     if len(nodes) > 1:

@@ -134,13 +134,14 @@ class Finding:
             arguments = [tensors[problem.argument] for problem in self.problems]
             return f"{listed(arguments)}: {self.problems[0].message}"
         # Tensors that lack the same facts share a clause: "shape and element type of L and M are …".
-        names_by_facts: dict[tuple[str, ...], list[str]] = {}
+        names_by_facts: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
         for argument, facts in self._lacking().items():
-            names_by_facts.setdefault(tuple(facts), []).append(tensors[argument])
+            names_by_facts[tuple(facts)].append(tensors[argument])
         clauses = []
-        for lacking_facts, names in names_by_facts.items():
-            is_ = "is" if len(lacking_facts) == 1 else "are"
-            clauses.append(f"{listed([*lacking_facts])} of {listed(names)} {is_} not declared")
+        for lacking, names in names_by_facts.items():
+            is_ = "is" if len(lacking) == 1 else "are"
+            title = f"{listed(lacking)} of {listed(names)}"
+            clauses.append(f"{title} {is_} not declared")
         return "; ".join(clauses)
 
     def _lacking(self) -> dict[str, list[str]]:
@@ -333,7 +334,10 @@ class ModelReport:
     @cached_property
     def counts(self) -> Counter[Verdict]:
         """How many nodes have which verdict."""
-        return Counter(node.findings.verdict for node in self.nodes)
+        counts: Counter[Verdict] = Counter()
+        for node in self.nodes:
+            counts[node.findings.verdict] += 1
+        return counts
 
     @property
     def verdict(self) -> Verdict | None:
@@ -383,7 +387,8 @@ class BatchRun(Generic[ReportT]):
         """2 where a model could not be read, else the worst of the reports."""
         if self.errors:
             return 2
-        return max((report.exit_status for report in self.reports), default=0)
+        statuses = [report.exit_status for report in self.reports]
+        return max(statuses, default=0)
 
 
 def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> BatchRun[ReportT]:
