@@ -162,19 +162,22 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
     own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
         rows = tuple(_side(spec, witness, side, etype) for side in witness.answers)
-        given_by_sides = [set(side.texts()) for side in witness.answers]
-        own = set.intersection(*given_by_sides)
+        own = set(spec.signature.ids)
+        for side in witness.answers:
+            own &= side.texts().keys()
         shows = _contrast_words(witness, rows)
     else:
         result, *_ = refuted_result(spec, witness)
         rows = (AnswerRow(by="cases", notes="", answers=(number_with_bits(result, etype),)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
 
+    # An operand that neither the witness nor each side has is missing in the call.
     texts = witness.texts()
     numbers = []
     for name in spec.signature.ids:
         if name in texts:
-            numbers.append(f"{name} = {number_with_bits(encode(texts[name], etype), etype)}")
+            value = encode(texts[name], etype)
+            numbers.append(f"{name} = {number_with_bits(value, etype)}")
         elif name not in own:
             numbers.append(f"no {name}")
 
@@ -210,7 +213,7 @@ def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
-    numbers = [str(line) for line in witness.stands_at or ()]
+    numbers = list(map(str, witness.stands_at or ()))
     if not numbers:
         where = "in no line"
     elif len(numbers) == 1:
@@ -251,6 +254,7 @@ def _measured(
     record: Measured, questions: Sequence[Question], etype: ElementType
 ) -> Iterator[AnswerRow]:
     """The answers of runtimes to some questions; equal ones of a runtime are one row."""
+    # The forms of the model by the runtime, its bits and its words.
     forms: dict[tuple[str, tuple[BitPattern, ...], str], list[str]] = {}
     for question in questions:
         for answer in record.answers:

@@ -122,9 +122,11 @@ def _run(question: Question, runtime: Runtime) -> Any:
     inputs = _inputs(question, signature)
     if question.form == CALL:
         function = runtime.open(question.type)
-        return function(*(inputs.get(key) for key in signature.keys))
+        operands = map(inputs.get, signature.keys)
+        return function(*operands)
     assert runtime.open_model is not None
-    run_model = runtime.open_model(model_of(question, signature).SerializeToString())
+    model = model_of(question, signature)
+    run_model = runtime.open_model(model.SerializeToString())
     return run_model(inputs)
 
 
@@ -142,6 +144,7 @@ def _inputs(question: Question, signature: Signature) -> dict[str, Any]:
 
 def _attributes(question: Question, signature: Signature) -> str:
     """The scalars that are attributes, in the text of a node."""
+    # As text with all the digits of a double, from which ONNX's parser reads the same FLOAT.
     attributes = []
     for operand in signature.operands:
         bits = question.operands.get(operand.shown)
@@ -156,14 +159,18 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
     from onnx import parser
 
     inputs = _inputs(question, signature)
-    # An empty name stands for an input that is missing; behind the last one none is needed.
-    arguments = [key if key in inputs else '""' for key in signature.keys]
-    while arguments[-1] == '""':
-        arguments.pop()
-    attributes = _attributes(question, signature)
-    node = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
-
-    form, _, _ = question.form.partition("-")
-    nodes = node if question.is_node else _NODES[form]
-    shapes = {name: f"[{ENTRIES}]" if value.shape else "" for name, value in inputs.items()}
-    return parser.parse_model(model_text(question.type, question.operator_set, shapes, nodes))
+    shapes = {}
+    for name, value in inputs.items():
+        shapes[name] = f"[{ENTRIES}]" if value.shape else ""  # a scalar
+    if question.is_node:
+        # An empty name stands for an input that is missing; behind the last one none is needed.
+        arguments = [key if key in inputs else '""' for key in signature.keys]
+        while arguments[-1] == '""':
+            arguments.pop()
+        attributes = _attributes(question, signature)
+        nodes = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
+    else:
+        form, _, _ = question.form.partition("-")
+        nodes = _NODES[form]
+    text = model_text(question.type, question.operator_set, shapes, nodes)
+    return parser.parse_model(text)

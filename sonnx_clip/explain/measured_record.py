@@ -122,6 +122,7 @@ def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
 
 def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     """The question with the numbers of a witness in a form; the operands depend on its properties."""
+    # Without operands first: whether scalars are attributes of FLOAT is seen by the form.
     question = Question(operator=spec.signature.function, type=witness.type, operands={}, form=form)
     etype = spec.element_type(witness.type)
     scalar_type = spec.element_type("float32") if question.has_attributes else etype
@@ -163,13 +164,14 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
     # Counters, not sets: an answer that occurs twice is as wrong as one that is missing.
     expected: Counter[tuple[str, str]] = Counter()
     for question in questions(spec):
-        expected.update((runtime, str(question)) for runtime in question.runtimes)
-    recorded = Counter((answer.runtime, str(answer)) for answer in record.answers)
-    missing = expected - recorded
-    for runtime, text in missing:
+        for runtime in question.runtimes:
+            expected[runtime, str(question)] += 1
+    recorded: Counter[tuple[str, str]] = Counter()
+    for answer in record.answers:
+        recorded[answer.runtime, str(answer)] += 1
+    for runtime, text in expected - recorded:
         yield f"no answer of {runtime} to {text}"
-    superfluous = recorded - expected
-    for runtime, text in superfluous:
+    for runtime, text in recorded - expected:
         yield f"an answer of {runtime} to {text}, which occurs twice or has no witness"
     for answer in record.answers:
         if bool(answer.bits) == bool(answer.words):

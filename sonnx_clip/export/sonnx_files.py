@@ -66,6 +66,7 @@ def sonnx_files(
         has_kernels=is_rendered(spec),
     )
     files = {page_path(spec): page_text(spec).encode()}
+    # The roles, not the name: another operator with two bounds has cases too.
     roles = [operand.role for operand in spec.signature.operands]
     if roles == _ROLES_OF_CASES:
         path = f"verification/{spec.signature.function}/cases.py"
@@ -76,7 +77,7 @@ def sonnx_files(
 
 def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
     """The module of cases for the group's driver."""
-    vectors = {}
+    vectors = {}  # by element type, in rows
     for suite in suites:
         if suite.etype.id != _NO_NUMPY_TYPE:
             vectors[suite.etype.id] = _rows(suite)
@@ -114,10 +115,13 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
-        etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
+        etypes = []
+        for etype in spec.types_of(family):
+            if etype.id != _NO_NUMPY_TYPE:
+                etypes.append(etype)
         for example in examples_of(spec, file, family):
             operands = example.operands.values()
-            numbers = [_in_python(tensor) for tensor in (*operands, example.result)]
+            numbers = [*map(_in_python, operands), _in_python(example.result)]
             # The result is computed in one type of the family. That it is that of the others too is
             # proved: the cases are those of all types, and no case rounds.
             for etype in etypes:
@@ -145,10 +149,12 @@ def _traced(
         functions = [f"sonnx_clip_{suite.etype.id}" for suite in suites_of_family]
     findings = [id_ for id_, entry in file.corrects.items() if entry in tag.entries]
     vectors = _vectors_of(tag, suites_of_family)
+    # An obligation is about one element type, or about the restrictions, which are of all types.
+    subjects = types | {"restrictions"}
     return {
         "tag": tag.id,
         "entries": ", ".join(tag.entries) or "none",
-        "obligations": _proofs_of(spec, tag, types | {"restrictions"}, obligations),
+        "obligations": _proofs_of(spec, tag, subjects, obligations),
         "vectors": f"{vectors:,}" if vectors else "none",
         "c": ", ".join(functions) or "none",
         "findings": ", ".join(findings) or "none",
@@ -175,8 +181,10 @@ def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligation
 
 def _vectors_of(tag: Tag, suites: Sequence[TypeSuite]) -> int:
     """The number of vectors that show a function, or that have more than one acceptable result."""
-    if tag.zone == "function":
-        return sum(len(suite.vectors) for suite in suites)
-    if tag.zone == "latitude":
-        return sum(int(np.count_nonzero(suite.also)) for suite in suites)
-    return 0
+    count = 0
+    for suite in suites:
+        if tag.zone == "function":
+            count += len(suite.vectors)
+        elif tag.zone == "latitude":
+            count += int(np.count_nonzero(suite.also))
+    return count  # no vector is about a restriction or a constraint

@@ -43,7 +43,7 @@ def to_text(report: ModelReport) -> str:
     opsets = []
     for domain, version in report.opsets:
         opsets.append(f"{domain or _DEFAULT_DOMAIN} {version}")
-    opset = shown(", ".join(opsets))
+    opset = shown(", ".join(opsets))  # domains are text from the model
     path = shown(str(report.path))
     lines = [f"{path} (opset {opset}): {_summary(report)}"]
     lines += cause_lines(report)
@@ -141,12 +141,8 @@ def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str
 def _verb(verdict: Verdict, count: int, *, is_complete: bool) -> str:
     """A verdict as a verb in the singular or the plural."""
     singular, plural = _WORDS[verdict]
-    words = plural
-    if count == 1:
-        words = singular
-    if is_complete:
-        return words
-    return words.replace("every", "every judged")
+    verb = singular if count == 1 else plural
+    return verb if is_complete else verb.replace("every", "every judged")
 
 
 def _summary(report: ModelReport) -> str:
@@ -210,6 +206,7 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
         met = [judgement.id for judgement in first.judgements]
         line = f"    meets {', '.join(met)}"
         lines.append(colored(line, _COLORS[Verdict.MEETS]))
+    # Findings of the group read alike, so each is printed once, with the names of several nodes.
     tensors = {}
     for argument in first.arguments:
         tensors[argument] = _tensors(group, argument)
@@ -244,16 +241,15 @@ def broken_rules(finding: Finding) -> str:
 
 def _remedy_lines(report: ModelReport) -> list[str]:
     """Each remedy once, with the rules that it settles; of remedies that differ in a shape, the first."""
-    # Nodes with equal facts share their findings.
-    by_identity = {id(node.findings): node.findings for node in report.nodes}
     findings = []
-    for node_findings in by_identity.values():
+    for node_findings in report.distinct_findings:
         for finding in node_findings.findings:
             # Root causes have remedies of their own.
             closed = finding.without_open() if report.causes else finding
             if closed is not None:
                 findings.append(closed)
     lines = []
+    # All missing declarations are one group: their remedies differ in the inferred shape alone.
     for same in group_by(findings, lambda finding: finding.is_undeclared or finding.remedy):
         remedies: dict[str, None] = {}
         rules: dict[str, None] = {}
@@ -316,12 +312,7 @@ def json_parts(
 
 def error_objects(run: BatchRun[Any]) -> list[dict[str, str]]:
     """The models that could not be read, for machines."""
-    errors = []
-    for path, error in run.errors:
-        model = str(path)
-        message = str(error)
-        errors.append({"model": model, "message": message})
-    return errors
+    return [{"model": str(path), "message": str(error)} for path, error in run.errors]
 
 
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
@@ -365,12 +356,9 @@ def _judgement_object(node: NodeReport, judgement: Judgement) -> dict[str, Any]:
 
 
 def _finding_object(node: NodeReport, finding: Finding) -> dict[str, Any]:
-    named = {}
-    for id_, name in node.tensors.items():
-        named[id_] = f"{id_} {quoted(name)}" if name else id_
     return {
         "rules": list(dict.fromkeys(finding.rules)),
         "verdict": finding.verdict,
-        "message": finding.sentence(named),
+        "message": finding.sentence(node.titles),
         "remedy": finding.remedy,
     }

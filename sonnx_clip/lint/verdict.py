@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from sonnx_clip.lint.safe_text import shown
+from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from pathlib import Path
 
     from sonnx_clip.lint.normalise import NormaliseReport
@@ -95,6 +103,7 @@ class Finding:
         unknown: list[str] = []
         for rule, problem in zip(self.rules, self.problems, strict=True):
             rules = violated if problem.verdict == Verdict.VIOLATES else unknown
+            # Named once: that a rule is violated says more than that a later tensor leaves it unknown.
             if rule not in rules and rule not in violated:
                 rules.append(rule)
         by_verdict = {}
@@ -124,16 +133,16 @@ class Finding:
         if not self.is_undeclared:
             arguments = [tensors[problem.argument] for problem in self.problems]
             return f"{listed(arguments)}: {self.problems[0].message}"
-        names_by_facts: dict[tuple[str, ...], list[str]] = {}
-        for argument, lacking in self._lacking().items():
-            names = names_by_facts.setdefault(tuple(lacking), [])
-            names.append(tensors[argument])
-        parts = []
-        for lacking_facts, names in names_by_facts.items():
-            facts = listed(list(lacking_facts))
-            is_ = "is" if len(lacking_facts) == 1 else "are"
-            parts.append(f"{facts} of {listed(names)} {is_} not declared")
-        return "; ".join(parts)
+        # Tensors that lack the same facts share a clause: "shape and element type of L and M are …".
+        names_by_facts: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for argument, facts in self._lacking().items():
+            names_by_facts[tuple(facts)].append(tensors[argument])
+        clauses = []
+        for lacking, names in names_by_facts.items():
+            is_ = "is" if len(lacking) == 1 else "are"
+            title = f"{listed(lacking)} of {listed(names)}"
+            clauses.append(f"{title} {is_} not declared")
+        return "; ".join(clauses)
 
     def _lacking(self) -> dict[str, list[str]]:
         """The facts that are not declared, by argument, each once."""
@@ -154,7 +163,7 @@ class Finding:
         for problem in self.problems:
             if problem.inferred:
                 inferred[problem.inferred] = None
-            elif not problem.remedy.startswith(SEE):
+            elif not problem.remedy.startswith(SEE):  # the restriction that it names is in here too
                 others[problem.remedy] = None
         remedies = list(others)
         if inferred:
@@ -180,14 +189,17 @@ class Findings:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The problems by their reason: a missing declaration can break several rules at several tensors."""
-        rules: dict[Hashable, list[str]] = {}
-        problems: dict[Hashable, list[Problem]] = {}
+        rules: defaultdict[Hashable, list[str]] = defaultdict(list)
+        problems: defaultdict[Hashable, list[Problem]] = defaultdict(list)
         for judgement in self.judgements:
             for problem in judgement.problems:
                 reason = _reason(judgement.id, problem)
-                rules.setdefault(reason, []).append(judgement.id)
-                problems.setdefault(reason, []).append(problem)
-        return tuple(Finding(tuple(rules[reason]), tuple(problems[reason])) for reason in problems)
+                rules[reason].append(judgement.id)
+                problems[reason].append(problem)
+        findings = []
+        for reason, problems_of_reason in problems.items():
+            findings.append(Finding(tuple(rules[reason]), tuple(problems_of_reason)))
+        return tuple(findings)
 
     @property
     def lacks_declarations_only(self) -> bool:
@@ -236,6 +248,14 @@ class NodeReport(NamedTuple):
     findings: Findings
 
     @property
+    def titles(self) -> dict[str, str]:
+        """Each operand and the result for people, with its name if it is set: ``X 'input'``."""
+        titles = {}
+        for argument, name in self.tensors.items():
+            titles[argument] = argument if name is None else f"{argument} {quoted(name)}"
+        return titles
+
+    @property
     def place(self) -> str:
         """Where the node is, for people, whether or not it has a name."""
         return f"node {self.position} of {self.graph}"
@@ -276,6 +296,11 @@ class ModelReport:
         """The nodes with a shape that is not known as numbers."""
         return [node for node in self.nodes if node.findings.open]
 
+    @property
+    def distinct_findings(self) -> Collection[Findings]:
+        """The findings of all nodes, each once: nodes with equal facts share theirs."""
+        return {id(node.findings): node.findings for node in self.nodes}.values()
+
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
         """The nodes in groups: each has one operator and findings that read alike."""
@@ -289,16 +314,16 @@ class ModelReport:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
         if self.undecided:  # `normalise` refuses a model that cannot be analysed
             return None
-        # Nodes with equal findings share them.
-        distinct = {id(node.findings): node.findings for node in self.nodes}
-        remedies: list[str] = []
-        for findings in distinct.values():
-            remedies += [problem.remedy for problem in findings.problems]
-        by_command = [remedy for remedy in remedies if remedy.startswith(NORMALISE)]
+        by_command = []
+        for findings in self.distinct_findings:
+            for problem in findings.problems:
+                if problem.remedy.startswith(NORMALISE):
+                    by_command.append(problem.remedy)
         options = [cause.option for cause in self.causes if cause.option]
         if not options and not by_command:
             return None
-        if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in by_command):
+        needs_finite = f"{NORMALISE} {ASSUME_FINITE}"
+        if any(remedy.startswith(needs_finite) for remedy in by_command):
             # Last, because a shell ignores what follows.
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
@@ -309,7 +334,10 @@ class ModelReport:
     @cached_property
     def counts(self) -> Counter[Verdict]:
         """How many nodes have which verdict."""
-        return Counter(node.findings.verdict for node in self.nodes)
+        counts: Counter[Verdict] = Counter()
+        for node in self.nodes:
+            counts[node.findings.verdict] += 1
+        return counts
 
     @property
     def verdict(self) -> Verdict | None:
@@ -328,14 +356,10 @@ class ModelReport:
 def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
     """The report by these rules alone: what another rule finds is left out, root causes of R4 too."""
     # By identity, so that nodes that share findings still do.
-    memo: dict[int, Findings] = {}
+    selected = {id(findings): _selected(findings, rules) for findings in report.distinct_findings}
     nodes = []
     for node in report.nodes:
-        findings = memo.get(id(node.findings))
-        if findings is None:
-            findings = _selected(node.findings, rules)
-            memo[id(node.findings)] = findings
-        nodes.append(node._replace(findings=findings))
+        nodes.append(node._replace(findings=selected[id(node.findings)]))
     causes = report.causes if any(node.findings.open for node in nodes) else ()
     return replace(report, nodes=tuple(nodes), causes=causes)
 
@@ -363,7 +387,8 @@ class BatchRun(Generic[ReportT]):
         """2 where a model could not be read, else the worst of the reports."""
         if self.errors:
             return 2
-        return max((report.exit_status for report in self.reports), default=0)
+        statuses = [report.exit_status for report in self.reports]
+        return max(statuses, default=0)
 
 
 def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> BatchRun[ReportT]:

@@ -36,9 +36,7 @@ def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
     node = ClipNode(proto, GraphScope(graph(proto), "main"), 0, 13)
     operands = (*profile().signature.operands, profile().signature.result)
-    judged = judge(
-        node, [_argument(operand, tensors[operand.id]) for operand in operands], profile()
-    )
+    judged = judge(node, [_argument(operand, tensors[operand.id]) for operand in operands])
     verdict = {judgement.id: judgement.verdict for judgement in judged}
     holds = evaluator(spec, spec.element_type("float32"))
     return [
