@@ -113,9 +113,8 @@ def _node_reports(
 
 
 def _judged(node: ClipNode, path: Path, *, accept_inferred: bool) -> Findings:
-    """The judgements of a node, and what the model stores of its bounds."""
+    """The problems of a node by every rule, and what the model stores of its bounds."""
     tensors = arguments(node, path)
-    judgements = judge(node, tensors, accept_inferred=accept_inferred)
     bounds = scalars(tensors)
     stored = []
     for bound in bounds:
@@ -123,7 +122,8 @@ def _judged(node: ClipNode, path: Path, *, accept_inferred: bool) -> Findings:
             stored.append((bound.id, bound.value_text))
     return Findings(
         operator=node.operator,
-        judgements=judgements,
+        rules=profile().rules,
+        problems=judge(node, tensors, accept_inferred=accept_inferred),
         arguments=tuple(tensor.id for tensor in tensors),
         bounds=tuple(stored),
         note=_bounds_note(bounds),

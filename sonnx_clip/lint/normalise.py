@@ -205,16 +205,16 @@ def _problems(model: ModelProto, found: FoundNodes, path: Path) -> Iterator[str]
 
 def _left(judged: NodeReport, steps: Sequence[NormaliseStep]) -> Iterator[NormaliseStep]:
     """What lint still has against a node, with the reason of the change that left it where there is one."""
-    for judgement in judged.findings.judgements:
-        reasons = [step for step in steps if not step.done and step.rule == judgement.id]
+    for rule in judged.findings.broken_rules:
+        reasons = [step for step in steps if not step.done and step.rule == rule]
         # A step says why normalise left it, which the remedy of lint does not.
-        if judgement.problems and reasons:
+        if reasons:
             yield from reasons
             continue
-        for problem in judgement.problems:
+        for problem in judged.findings.problems_of(rule):
             title = judged.titles[problem.argument]
             yield NormaliseStep(
-                judgement.id,
+                rule,
                 f"{title}: {problem.message}",
                 problem.remedy,
                 done=False,

@@ -16,6 +16,7 @@ from sonnx_clip.lint.verdict import (
     Verdict,
     group_by,
     more_than_some,
+    most_severe,
     some,
 )
 from sonnx_clip.root.terminal import colored, counted, listed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.lint.totals import LintTotals
-    from sonnx_clip.lint.verdict import BatchRun, Finding, Judgement
+    from sonnx_clip.lint.verdict import BatchRun, Finding
 
 FORMAT = "sonnx-clip-lint-2"
 NO_CLIP = "no Clip node"
@@ -119,13 +120,9 @@ def statistics_lines(run: BatchRun[ModelReport]) -> list[str]:
 
 def _is_complete(report: ModelReport) -> bool:
     """Whether the nodes were judged by every rule."""
-    # With --select or --ignore judgements are left out, and "every restriction" would claim too much.
-    rule_count = len(profile().rules)
-    for node in report.nodes:
-        judged = node.findings.judgements
-        if len(judged) < rule_count:
-            return False
-    return True
+    # With --select or --ignore rules are left out, and "every restriction" would claim too much.
+    rules = profile().rules
+    return all(node.findings.rules == rules for node in report.nodes)
 
 
 def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str]:
@@ -203,8 +200,7 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     if first.note:
         lines.append(f"    note: {first.note}")
     if not first.findings:
-        met = [judgement.id for judgement in first.judgements]
-        line = f"    meets {', '.join(met)}"
+        line = f"    meets {', '.join(first.rules)}"
         lines.append(colored(line, _COLORS[Verdict.MEETS]))
     # Findings of the group read alike, so each is printed once, with the names of several nodes.
     tensors = {}
@@ -338,26 +334,28 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "note": judged.note,
         "verdict": judged.verdict,
         "findings": [_finding_object(node, finding) for finding in judged.findings],
-        "restrictions": [_judgement_object(node, judgement) for judgement in judged.judgements],
+        "restrictions": [_rule_object(node, rule) for rule in judged.rules],
     }
 
 
-def _judgement_object(node: NodeReport, judgement: Judgement) -> dict[str, Any]:
-    problems = []
-    for problem in judgement.problems:
-        tensor = node.tensors[problem.argument]
-        problems.append({**vars(problem), "tensor": tensor})
+def _rule_object(node: NodeReport, rule: str) -> dict[str, Any]:
+    problems = node.findings.problems_of(rule)
+    shown_problems = []
+    for problem in problems:
+        fields = {**vars(problem), "tensor": node.tensors[problem.argument]}
+        del fields["rule"]  # the object around it has it
+        shown_problems.append(fields)
     return {
-        "id": judgement.id,
-        "statement": profile().statement(judgement.id),
-        "verdict": judgement.verdict,
-        "problems": problems,
+        "id": rule,
+        "statement": profile().statement(rule),
+        "verdict": most_severe(problem.verdict for problem in problems),
+        "problems": shown_problems,
     }
 
 
 def _finding_object(node: NodeReport, finding: Finding) -> dict[str, Any]:
     return {
-        "rules": list(dict.fromkeys(finding.rules)),
+        "rules": finding.rules,
         "verdict": finding.verdict,
         "message": finding.sentence(node.titles),
         "remedy": finding.remedy,

@@ -17,7 +17,6 @@ from sonnx_clip.lint.verdict import (
     ASSUME_FINITE,
     NORMALISE,
     SEE,
-    Judgement,
     Problem,
     Verdict,
     declares,
@@ -41,8 +40,8 @@ def judge(
     tensors: Sequence[NodeTensor],
     *,
     accept_inferred: bool = False,
-) -> tuple[Judgement, ...]:
-    """Judge a node with its operands and its result; inferred shapes and types may count as declared."""
+) -> tuple[Problem, ...]:
+    """The problems of a node with each rule; inferred shapes and types may count as declared."""
     node_judge = _Judge(node, tensors, accept_inferred)
     # In the order of `Profile.rules`, which reports rely on.
     problems_by_rule = {}
@@ -50,10 +49,11 @@ def judge(
         problems_by_rule[rule.id] = node_judge.problems(rule)
     problems_by_rule["element_types"] = [node_judge.element_type()]
     problems_by_rule["C1"] = [node_judge.constraint()]
-    judgements = []
+    judged = []
     for rule_id, problems in problems_by_rule.items():
-        judgements.append(Judgement(rule_id, tuple(filter(None, problems))))
-    return tuple(judgements)
+        for problem in filter(None, problems):
+            judged.append(replace(problem, rule=rule_id))
+    return tuple(judged)
 
 
 def _violates(

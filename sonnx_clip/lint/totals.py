@@ -65,11 +65,9 @@ def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
     for report in run.reports:
         broken = set()  # so that a model counts once, however many of its nodes break a rule
         for node in report.nodes:
-            for judgement in node.findings.judgements:
-                if judgement.problems:
-                    # Once, by the worst of its problems, however many tensors break the rule.
-                    nodes[judgement.id, judgement.verdict] += 1
-                    broken.add(judgement.id)
+            for rule, verdict in node.findings.broken_rules.items():
+                nodes[rule, verdict] += 1
+                broken.add(rule)
         models.update(broken)
     counts = []
     for rule in profile().rules:

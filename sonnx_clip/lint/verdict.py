@@ -69,27 +69,19 @@ class Problem:
     # The declaration that the tensor lacks, `shape` or `element type`, if that is all.
     lacks: str = ""
     inferred: str = ""  # the fact in its place that inference finds and normalise declares
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """One restriction and the problems that a Clip node has with it."""
-
-    id: str
-    problems: tuple[Problem, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst of its problems, `meets` without any."""
-        return most_severe(problem.verdict for problem in self.problems)
+    rule: str = ""  # the rule that it is a problem with
 
 
 @dataclass(frozen=True)
 class Finding:
     """One reason why a node breaks rules: equal problems of tensors, or all missing declarations."""
 
-    rules: tuple[str, ...]  # of each problem
     problems: tuple[Problem, ...]
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that it breaks, each once."""
+        return list(dict.fromkeys(problem.rule for problem in self.problems))
 
     @property
     def verdict(self) -> Verdict:
@@ -101,11 +93,11 @@ class Finding:
         """The rules that it breaks, each once, the violated ones first."""
         violated: list[str] = []
         unknown: list[str] = []
-        for rule, problem in zip(self.rules, self.problems, strict=True):
+        for problem in self.problems:
             rules = violated if problem.verdict == Verdict.VIOLATES else unknown
             # Named once: that a rule is violated says more than that a later tensor leaves it unknown.
-            if rule not in rules and rule not in violated:
-                rules.append(rule)
+            if problem.rule not in rules and problem.rule not in violated:
+                rules.append(problem.rule)
         by_verdict = {}
         if violated:
             by_verdict[Verdict.VIOLATES] = violated
@@ -115,13 +107,8 @@ class Finding:
 
     def without_open(self) -> Finding | None:
         """The finding without shapes that follow from a root cause; None where these are all."""
-        rules = []
-        problems = []
-        for rule, problem in zip(self.rules, self.problems, strict=True):
-            if not problem.open:
-                rules.append(rule)
-                problems.append(problem)
-        return Finding(tuple(rules), tuple(problems)) if problems else None
+        problems = tuple(problem for problem in self.problems if not problem.open)
+        return Finding(problems) if problems else None
 
     @property
     def is_undeclared(self) -> bool:
@@ -173,33 +160,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone."""
+    """What was judged of nodes that differ in names alone, and the problems that they have."""
 
     operator: str  # with the version that the imported opset means: Clip-11
-    judgements: tuple[Judgement, ...]  # one per rule, in the order of the page
+    rules: tuple[str, ...]  # those that were judged, in the order of the page
+    problems: tuple[Problem, ...]  # in the order of their rules
     arguments: tuple[str, ...]  # the operands in their order and the result: X, L, M, Y
     bounds: tuple[tuple[str, str], ...] = ()  # the values of bounds that are stored in the model
     note: str | None = None  # what these values mean where they are not ordered numbers
 
+    def problems_of(self, rule: str) -> list[Problem]:
+        """The problems with a rule; none where the node meets it."""
+        return [problem for problem in self.problems if problem.rule == rule]
+
     @cached_property
-    def problems(self) -> tuple[Problem, ...]:
-        """Those of all judgements."""
-        return tuple(chain.from_iterable(judgement.problems for judgement in self.judgements))
+    def broken_rules(self) -> dict[str, Verdict]:
+        """The rules with problems, each with the worst of them, however many tensors break it."""
+        verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
+        for problem in self.problems:
+            verdicts[problem.rule].append(problem.verdict)
+        return {rule: most_severe(of_rule) for rule, of_rule in verdicts.items()}
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The problems by their reason: a missing declaration can break several rules at several tensors."""
-        rules: defaultdict[Hashable, list[str]] = defaultdict(list)
-        problems: defaultdict[Hashable, list[Problem]] = defaultdict(list)
-        for judgement in self.judgements:
-            for problem in judgement.problems:
-                reason = _reason(judgement.id, problem)
-                rules[reason].append(judgement.id)
-                problems[reason].append(problem)
-        findings = []
-        for reason, problems_of_reason in problems.items():
-            findings.append(Finding(tuple(rules[reason]), tuple(problems_of_reason)))
-        return tuple(findings)
+        by_reason = group_by(self.problems, _reason)
+        return tuple(Finding(tuple(problems)) for problems in by_reason)
 
     @property
     def lacks_declarations_only(self) -> bool:
@@ -213,26 +199,25 @@ class Findings:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The worst of the judgements."""
+        """The worst of the problems."""
         return most_severe(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
         """Equal for findings of one operator that differ in remedies, open shapes and bounds alone."""
         problems = []
-        for judgement in self.judgements:
-            for problem in judgement.problems:
-                # Messages on open shapes differ in the shape; the root cause explains all of them.
-                reason = problem.open or problem.message
-                problems.append((judgement.id, problem.argument, problem.verdict, reason))
+        for problem in self.problems:
+            # Messages on open shapes differ in the shape; the root cause explains all of them.
+            reason = problem.open or problem.message
+            problems.append((problem.rule, problem.argument, problem.verdict, reason))
         return (self.operator, *problems, self.note)
 
 
-def _reason(rule: str, problem: Problem) -> Hashable:
+def _reason(problem: Problem) -> Hashable:
     """Equal for problems of one finding."""
     if problem.lacks:
         return "missing declarations"
-    return rule, problem.verdict, problem.open or problem.message
+    return problem.rule, problem.verdict, problem.open or problem.message
 
 
 # A frozen dataclass takes five times as long, and there may be 100,000.
@@ -365,8 +350,9 @@ def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
 
 
 def _selected(findings: Findings, rules: Sequence[str]) -> Findings:
-    judgements = [judgement for judgement in findings.judgements if judgement.id in rules]
-    return replace(findings, judgements=tuple(judgements))
+    judged = tuple(rule for rule in findings.rules if rule in rules)
+    problems = tuple(problem for problem in findings.problems if problem.rule in rules)
+    return replace(findings, rules=judged, problems=problems)
 
 
 # --- Several models -----------------------------------------------------------------------------------------
