@@ -88,7 +88,7 @@ def test_line_of_a_deviation_repeats_it_in_its_form():
     deviation = dependences(report)[0].deviations[0]
     require_repeated(deviation)
     mended = repeated(deviation.reproduce.replace("t.wrong_at_rank_0.", "t.right."))
-    assert f"['{hex(int(deviation.expected, 16))}'" in mended
+    assert f"['{hex(deviation.expected)}'" in mended
     assert deviation.reproduce in reproducers(report).replace("'\"'\"'", "'")
 
 

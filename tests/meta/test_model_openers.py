@@ -81,7 +81,7 @@ def test_deviation_of_constant_forms_has_an_example_and_a_reproducer_in_each_for
     assert first.form.bounds != "inputs"
     require_repeated(first)
     line = command_line(first.reproduce)
-    assert line in found.text
+    assert line in found.details
     assert line in reproducers(report)
     assert first.shown in printed(report)
     assert line in printed(report)
