@@ -480,10 +480,10 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
             return ()  # a claim on two results of Clip says nothing of one answer
     violated: dict[str, None] = {}
     for name, report in operator.reports.items():
-        for type_id, klass, form, deviation in report.deviations:
+        for type_id, klass, _, deviation in report.deviations:
             etype = spec.element_type(type_id)
             # C1 and C3 are broken by a shape or a type, which the bits of a deviation do not show.
-            judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
+            judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS
             if not judged or etype.family not in entry.families:
                 continue
             answer = deviation.environment(spec.signature)
