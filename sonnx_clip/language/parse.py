@@ -64,14 +64,16 @@ RESERVED = {
 """Names that no entry or parameter may have, each with the reason."""
 
 
-def suggestion(name: str, names: Iterable[str], label: str) -> str:
-    """``did you mean `a`, `b`?``, or the list of all names under a label."""
+def suggestion(name: str, names: Iterable[str], label: str, other: str = "") -> str:
+    """``did you mean `a`, `b`?``, or the list of all names under a label; then what `other` can be done."""
     names = list(names)
     near = nearest(name, names)
     if near:
         matches = " or ".join(f"`{match}`" for match in near)
-        return f"did you mean {matches}?"
-    return f"{label}: {', '.join(names)}"
+        question = f"did you mean {matches}?"
+        return f"{question} Or {other}" if other else question
+    known = f"{label}: {', '.join(names)}"
+    return f"{known}; or {other}" if other else known
 
 
 @dataclass(eq=False)

@@ -50,7 +50,7 @@ def specification(name_or_file: str) -> Spec:
     file = repo_file(f"spec/{name_or_file}.yaml")
     if _is_operator(file):
         return load_spec(file)
-    todo = f"{suggestion(name_or_file, known_operators(), 'there are')}; or name a YAML file"
+    todo = suggestion(name_or_file, known_operators(), "there are", "name a YAML file")
     raise UserError(f"there is no operator `{name_or_file}`", "--operator", todo)
 
 
