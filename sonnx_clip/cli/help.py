@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand
 
-from sonnx_clip.cli.options import BUILD
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.root.terminal import be_quiet, without_color
 
 if TYPE_CHECKING:

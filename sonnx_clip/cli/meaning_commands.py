@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     NUMBER,
@@ -21,6 +20,7 @@ from sonnx_clip.cli.options import (
     print_value,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 INPUT, OUTPUT, RUN = "Input", "Output", "Run"
 """Groups of options in the help of a command."""
 
-BUILD = Path("build")
 TextOrJson: TypeAlias = Literal["text", "json"]
 
 

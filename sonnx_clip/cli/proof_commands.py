@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     OUTPUT,
@@ -21,6 +20,7 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 
 if TYPE_CHECKING:
     from sonnx_clip.spec import Spec

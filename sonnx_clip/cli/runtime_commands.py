@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     OUTPUT,
@@ -24,6 +23,7 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.runtimes.runtime import CALL, START, Limits
 
 if TYPE_CHECKING:

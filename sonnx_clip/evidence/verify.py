@@ -226,7 +226,7 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
         for _, obligation, reply in asked:
             problem = repetition.problem(obligation, reply)
             if problem:
-                todo = f"run: {prove_command(operator.spec)}"
+                todo = f"run: {prove_command(operator.spec, build)}"
                 raise UserError(problem, str(folder_of_results / RECORD), todo)
 
 

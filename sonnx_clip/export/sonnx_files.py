@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,10 +18,12 @@ from sonnx_clip.export.sonnx_page import encoded, examples_of, page_text
 from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
 from sonnx_clip.prove.proofs_record import RECORD, known, results_of
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.operator import Operator
@@ -56,7 +57,7 @@ def sonnx_files(
 
     trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
     # As a reader's commands name it, wherever the build folder of this run is.
-    results, *_ = results_of(spec, Path("build"))
+    results, *_ = results_of(spec, BUILD)
     rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
     traced = trace.render(
         spec=spec,

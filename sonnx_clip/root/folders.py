@@ -7,6 +7,9 @@ from pathlib import Path
 
 from sonnx_clip.root.errors import UserError
 
+BUILD = Path("build")
+"""The folder of results, unless a command is given another one."""
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
