@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 FOLDER = "generated/why3"
+ORDERED = "why3/ordered.mlw"
 CLIP = "clone export clip.Clip with type t = t, predicate le = le, predicate lt = lt"
 TENSORS = (
     "clone export tensor.TensorClip with"
@@ -47,6 +50,13 @@ class Goal:
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
         printed = "\n    ".join(self.lines) or layout(self.statement)
         return f"{head}\n    {printed}"
+
+
+def axioms_of(file: str, module: str | None = None) -> list[str]:
+    """The names of the axioms of a hand-written theory file, or of one module of it."""
+    declared = declarations(repo_file(file).read_text(encoding="utf-8"))
+    axioms = [entry for entry in declared if entry.form == "axiom"]
+    return [axiom.name for axiom in axioms if module in (None, axiom.module)]
 
 
 def instance_goals(etype: ElementType, axioms: Iterable[str], claim: str) -> list[Goal]:
