@@ -45,7 +45,6 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 _TAGS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
-_LONGEST = 400  # characters of a refusal that are shown
 
 
 def print_report(report: Report, console: Console, spec: Spec, repro: str | None = None) -> None:
