@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count, pairwise
 from math import log2
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -158,6 +159,8 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
         yield (magnitude + 1) | sign
 
 
+# A search for a witness sorts the same few points for every choice of constants.
+@lru_cache(maxsize=1 << 14)
 def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
     """The order in which points are tried: numbers near 1 before very small and great ones, NaNs last."""
     if is_nan(point, etype):
