@@ -234,11 +234,22 @@ class _Family:
         return CoqPrinter(self.family, where, self.spec.signature)
 
     def _definition(
-        self, name: str, parameters: str, body: str, title: str = "", kind: str = "bool"
+        self,
+        name: str,
+        parameters: str,
+        body: str,
+        title: str = "",
+        kind: str = "bool",
     ) -> CoqStatement:
         return CoqStatement(title, name, body, head=f"{name} ({parameters} : t) : {kind}")
 
-    def _condition(self, id_: str, parameters: str, expr: Expr, title: str) -> CoqStatement:
+    def _condition(
+        self,
+        id_: str,
+        parameters: str,
+        expr: Expr,
+        title: str,
+    ) -> CoqStatement:
         return self._definition(id_, parameters, self._printer(id_).show(expr), title)
 
     def _defined(self, definition: Definition) -> CoqStatement:

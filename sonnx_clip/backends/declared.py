@@ -111,7 +111,10 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
 
 
 def cases_and_result(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str = "cases",
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     operands = spec.signature.arguments
@@ -193,7 +196,10 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
 
 
 def stated_predicate(
-    entry: Constraint | Restriction, parameters: str, kind: str, printer: WhymlPrinter
+    entry: Constraint | Restriction,
+    parameters: str,
+    kind: str,
+    printer: WhymlPrinter,
 ) -> Declared:
     """A constraint or a restriction as a predicate."""
     return declare(
@@ -242,7 +248,11 @@ def _has(spec: Spec, etype: ElementType, allowed: Allowed) -> bool:
 
 
 def _allowed(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, allowed: Allowed
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str,
+    allowed: Allowed,
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
     signature = spec.signature

@@ -235,7 +235,12 @@ def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
         yield expr
 
 
-def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
+def _broken(
+    code: str,
+    expr: Expr,
+    family: str,
+    anchor: str,
+) -> str:
     """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
     if len(code) <= _WIDTH:
         return code
@@ -252,7 +257,12 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
     return f"(\n        {joined}\n    )"
 
 
-def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+def _branches(
+    expr: Expr,
+    family: str,
+    anchor: str,
+    indent: str,
+) -> str:
     """The code of an alternative; if it is long, condition and branches on lines of their own."""
     code = expression(expr, family, anchor)
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:

@@ -87,7 +87,12 @@ def _points(
         yield f"(opposite {number})"
 
 
-def _agreement(before: Expr, after: Expr, etype: ElementType, printer: TermPrinter) -> str:
+def _agreement(
+    before: Expr,
+    after: Expr,
+    etype: ElementType,
+    printer: TermPrinter,
+) -> str:
     """That both terms have the same result, where `before` is defined."""
     # Where `before` is not defined any result is right; where `after` alone is not, the terms differ.
     agreement = f"({printer.show(before)}) = ({printer.show(after)})"

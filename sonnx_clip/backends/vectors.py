@@ -247,7 +247,10 @@ def _spread(candidates: list[Values]) -> list[Values]:
 
 
 def vector_of(
-    evaluate: Evaluator, klass: ValueClass, number: int, values: Values
+    evaluate: Evaluator,
+    klass: ValueClass,
+    number: int,
+    values: Values,
 ) -> dict[str, Any]:
     """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
     etype = evaluate.etype

@@ -234,7 +234,12 @@ def _require_true(spec: Spec, etype: ElementType, claim: Claim) -> None:
     )
 
 
-def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
+def _where(
+    spec: Spec,
+    etype: ElementType,
+    claim: Claim,
+    sample: Mapping[str, Any],
+) -> str:
     """The values for which a claim is false; those of restrictions are of no use to a reader."""
     if claim.subject == SUBJECT:
         return ""
@@ -274,7 +279,12 @@ def _place(spec: Spec, id_: str) -> str:
     return f"{spec.file} ({id_})"
 
 
-def _shown(spec: Spec, etype: ElementType, name: str, value: Value | TensorValue) -> str:
+def _shown(
+    spec: Spec,
+    etype: ElementType,
+    name: str,
+    value: Value | TensorValue,
+) -> str:
     if isinstance(value, TensorValue):
         entry = show(value.entries[0], etype)  # a sample has one
         return f"{name} = [{entry}]" if value.shape else f"{name} = {entry}"

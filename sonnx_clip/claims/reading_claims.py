@@ -177,7 +177,12 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     return placeholders
 
 
-def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
+def _after(
+    spec: Spec,
+    etype: ElementType,
+    d: Dialect,
+    before: Dialect,
+) -> Iterator[Claim]:
     """A newer version changes nothing with given bounds; without bounds nothing but what it lists."""
     placeholders = _defaults(spec, etype, d)
     old_defaults = _defaults(spec, etype, before)

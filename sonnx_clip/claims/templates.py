@@ -299,7 +299,13 @@ def condition(
     return rewritten(parsed[key], partial(_meant, spec, family, expressions, tensors))
 
 
-def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
+def _scope(
+    spec: Spec,
+    family: str,
+    kinds: Mapping[str, Sort],
+    *,
+    tensors: bool,
+) -> Scope:
     """What a template may use: the variables of claims, `kinds` of expressions, functions and entries."""
     signature = spec.signature
     families = frozenset({family})
@@ -356,7 +362,13 @@ def _meant(
     return None
 
 
-def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: Expr) -> Expr:
+def _some(
+    spec: Spec,
+    family: str,
+    quantifier: str,
+    variables: list[str],
+    body: Expr,
+) -> Expr:
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
     results = answers_of_cases(spec, family)
     nans = (Number("nan"), Number("-nan")) if family == "float" else ()

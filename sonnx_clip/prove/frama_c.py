@@ -226,7 +226,12 @@ def _paths(etype: ElementType) -> tuple[str, ...]:
 # --- The C with its contracts -----------------------------------------------------------------------------
 
 
-def join(contract: str, loop: str, c: str, name: str) -> str:
+def join(
+    contract: str,
+    loop: str,
+    c: str,
+    name: str,
+) -> str:
     """One C file for Frama-C: the contracts, then the C with the annotation before its loop.
 
     Args:

@@ -65,6 +65,7 @@ def _read(
     name: str,
     variables: tuple[str, ...],
 ) -> Expr:
+    # Terms are over several operators: each is a function here, beside those of the language.
     functions = dict(ELEMENT_FUNCTIONS)
     for spec in operators().values():
         functions |= operator_function(spec.signature)

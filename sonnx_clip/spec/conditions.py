@@ -102,12 +102,15 @@ class ConditionParser:
         """What mechanisms return, and the conditions on bounds."""
         for index, mechanism in enumerate(self.spec.mechanisms):
             families = mechanism.families or self.every
+            # One gives the answer, the other says which answers Y it may give.
             if mechanism.is_ is not None:
+                way: Way = ("mechanisms", index, "is")
                 scope = self._scope("a mechanism", families, result=True)
-                self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
+                self._parse(way, scope, Kind.ELEMENT)
             if mechanism.returns is not None:
+                way = ("mechanisms", index, "returns")
                 scope = self._scope("a mechanism", families, ("Y",), result=True)
-                self._parse(("mechanisms", index, "returns"), scope)
+                self._parse(way, scope)
 
         scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
@@ -122,8 +125,10 @@ class ConditionParser:
             scope = element_scope("the domain", self.signature.ids, {}, frozenset({family}))
             self._parse(("domain", family, "holds"), scope)
         for index, case in enumerate(self.spec.cases):
-            self._parse(("cases", index, "when"), self._scope("a case", self.every))
+            scope = self._scope("a case", self.every)
+            self._parse(("cases", index, "when"), scope)
             self._parse_result(index)
+            # Only now: a condition may use the cases before its own.
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
 
         for index, definition in enumerate(self.spec.definitions):
@@ -140,6 +145,7 @@ class ConditionParser:
                     uses=self._general(),
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
+            # A definition may be an element or a condition: that is known from its tree alone.
             usable = Usable(len(parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
 

@@ -237,7 +237,8 @@ def _check_reason(
     reason: str | None,
 ) -> Iterator[Diagnostic]:
     """A reason is one of the file; what has three words or more is written out."""
-    if reason is None or reason in file.reasons or len(reason.split()) >= 3:
+    is_written_out = reason is not None and len(reason.split()) >= 3
+    if reason is None or reason in file.reasons or is_written_out:
         return
     near = suggestion(reason, file.reasons, "there are")
     todo = f"{near}; or give the reason in words"
@@ -246,10 +247,10 @@ def _check_reason(
 
 def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
     """The finding that a name in an answer is of nothing that there is."""
-    near = get_close_matches(name, sorted(known), 1)
     todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
-    if near:
-        todo = f"did you mean `{near[0]}`?"
+    # Sorted, since the best match of a set would depend on its order.
+    for similar in get_close_matches(name, sorted(known), 1):
+        todo = f"did you mean `{similar}`?"
     return Diagnostic(way, f"there is no `{name}`", todo)
 
 

@@ -172,12 +172,14 @@ class Evaluator:
             case tree.Not(operand=operand):
                 inner = self._compile(operand)
                 return lambda env: not inner(env)
-            case tree.Connective(operator=word, left=left, right=right):
-                return self._connect(word, self._compile(left), self._compile(right))
-            case tree.If(condition=condition, then=then, otherwise=otherwise):
-                test = self._compile(condition)
-                yes = self._compile(then)
-                no = self._compile(otherwise)
+            case tree.Connective(operator=word):
+                left = self._compile(expr.left)
+                right = self._compile(expr.right)
+                return self._connect(word, left, right)
+            case tree.If():
+                test = self._compile(expr.condition)
+                yes = self._compile(expr.then)
+                no = self._compile(expr.otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call():
                 return self._compile_call(expr)
@@ -186,9 +188,9 @@ class Evaluator:
                 return self._use(name, compiled)
             case tree.Every(body=body):
                 return self._every(self._compile(body))
-            case tree.Let(name=name, value=value, body=body):
-                compute = self._compile(value)
-                inner = self._compile(body)
+            case tree.Let(name=name):
+                compute = self._compile(expr.value)
+                inner = self._compile(expr.body)
                 return lambda env: inner({**env, name: compute(env)})
             case tree.Parentheses(inner=part):
                 return self._compile(part)
@@ -248,7 +250,7 @@ class Evaluator:
                 return lambda env: left(env) or right(env)
             case "implies":
                 return lambda env: not left(env) or right(env)
-            case _:
+            case _:  # iff
                 return lambda env: left(env) == right(env)
 
     def _call(
@@ -264,7 +266,8 @@ class Evaluator:
 
     def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
-        converted = convert(value, self.spec.element_type("float32"), self.etype)
+        float32 = self.spec.element_type("float32")
+        converted = convert(value, float32, self.etype)
         if converted is None or self.etype.family != "float":
             return converted == number
         if values.is_nan(converted, self.etype):
@@ -289,6 +292,7 @@ class Evaluator:
         condition = self._conditions.get(name)
         if condition is not None:
             return (), self._compile(condition)
+        # Ids of all sections are different, so that the order of these look-ups does not matter.
         for klass in self.spec.classes:
             if klass.id == name:
                 return (), self._condition_of_class(klass)
@@ -396,9 +400,13 @@ class Evaluator:
 
 def _stated_conditions(spec: Spec) -> dict[str, Expr]:
     """The conditions that trees use by the id of their entry, without parameters and in every family."""
-    conditions = {case.id: case.when for case in spec.cases}
-    conditions |= {constraint.id: constraint.holds for constraint in spec.constraints}
-    conditions |= {restriction.id: restriction.holds for restriction in spec.restrictions}
+    conditions: dict[str, Expr] = {}
+    for case in spec.cases:
+        conditions[case.id] = case.when
+    for constraint in spec.constraints:
+        conditions[constraint.id] = constraint.holds
+    for restriction in spec.restrictions:
+        conditions[restriction.id] = restriction.holds
     return conditions
 
 
@@ -418,7 +426,13 @@ def _type_of(argument: Expr, etype: ElementType) -> Function:
     if not isinstance(argument, tree.Name):
         return lambda _: etype.id
     name = argument.id
-    return lambda env: env[name].type if isinstance(env[name], TensorValue) else etype.id
+
+    def type_of(env: Environment) -> str:
+        value = env[name]
+        # A tensor has a tag, which the type of its entries need not be.
+        return value.type if isinstance(value, TensorValue) else etype.id
+
+    return type_of
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:

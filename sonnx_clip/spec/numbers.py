@@ -49,10 +49,9 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     for index, dialect in enumerate(spec.dialects):
         if not dialect.equivalence:
             continue
-        failures = dialect.equivalence.fails_at
-        for family, witness in failures.items():
-            way = ("dialects", index, "equivalence", "fails_at", family)
-            yield PlacedWitness(way, [family], witness)
+        way_to_failures = ("dialects", index, "equivalence", "fails_at")
+        for family, witness in dialect.equivalence.fails_at.items():
+            yield PlacedWitness((*way_to_failures, family), [family], witness)
 
 
 def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
@@ -69,11 +68,12 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             if not isinstance(witness, OperandValues):
-                continue
+                continue  # lines of a text
             way: Way = ("findings", index, "witnesses", position)
             yield way, witness
-            for place, answer in enumerate(getattr(witness, "answers", ())):
-                yield (*way, "answers", place), answer
+            # The sides of a contrast may have numbers of their own.
+            for place, side in enumerate(getattr(witness, "answers", ())):
+                yield (*way, "answers", place), side
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
@@ -120,6 +120,7 @@ def order_operands(spec: Spec) -> None:
 
     for _, values in _operand_values(spec):
         numbers = values.model_extra or {}
+        # The models are frozen, but not the dictionary that pydantic keeps further keys in.
         for name in sorted(numbers, key=place):
             numbers[name] = numbers.pop(name)  # moved to the end
 
@@ -142,22 +143,24 @@ def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     for family in placed.families:
         types += spec.types_of(family)
     for name, text in placed.witness.texts().items():
+        way = (*placed.way, name)
         try:
             for etype in types:
                 encode(text, etype)
         except UserError as error:
-            yield Diagnostic((*placed.way, name), error.what, error.todo)
+            yield Diagnostic(way, error.what, error.todo)
 
 
 def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     """A witness for which the operator is not defined. Cases and classes are about all operands."""
     if placed.way[0] in ("cases", "classes"):
         return
-    texts = placed.witness.texts()
+    by_operand = placed.witness.texts()
+    texts = [by_operand[name] for name in spec.signature.ids]
     for family in placed.families:
         for etype in spec.types_of(family):
             try:
-                values = [encode(texts[name], etype) for name in spec.signature.ids]
+                values = [encode(text, etype) for text in texts]
             except UserError:
                 return  # `_check_witness` reports it
             if not evaluator(spec, etype).is_defined(*values):

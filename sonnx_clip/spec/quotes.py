@@ -65,6 +65,7 @@ def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
         if entry.source is not None:
             way = (section, index, "source")
             yield way, entry.source
+        # Of restrictions alone, as the page repeats some of them in other words.
         for position, source in enumerate(getattr(entry, "also", ())):
             way = (section, index, "also", position)
             yield way, source
@@ -90,7 +91,8 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
         else:
             readable[page.id] = page.file
     for way, source in all_quotations(spec):
-        if way[0] != "dialects":  # whose page is a reference of their own
+        section, *_ = way
+        if section != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
         if source.page in readable:
             yield from _check(way, source, readable[source.page])
@@ -100,6 +102,7 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     """A quotation that is not in its section, or is not what a page of its kind needs."""
     has_quote = source.quote is not None
     has_fact = source.fact is not None
+    # A text that is kept is quoted, word for word. Of one that is not, nobody could compare the words.
     if file and (has_fact or not has_quote):
         message = f"the text of {source.page} is in the repository"
         yield Diagnostic(way, message, "give a `quote` and nothing else")

@@ -73,7 +73,7 @@ def answers_told(
     named = evaluate.named(triple)
     form = float_bits(etype)
     quiet = int(encode("nan", etype))
-    signalling = infinity(form) + 1
+    signalling = infinity(form) + 1  # the first pattern behind infinity
     # Of both signs, quiet with two payloads and signalling: whoever allows these allows any.
     for nan in (quiet, quiet + 1, signalling):
         for sign in (0, sign_bit(form)):
@@ -99,7 +99,7 @@ def agrees(
 ) -> bool:
     """Whether a triple is in the region of agreement of a reading with the cases, as the file states it."""
     regions = reading.regions(bitwise=bitwise)
-    if etype.family not in regions:
+    if etype.family not in regions:  # it agrees everywhere
         return True
     evaluate = evaluator(spec, etype)
     environment = evaluate.named(triple) | {"Y": evaluate.result(*triple)}
@@ -113,6 +113,7 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     types = spec.types_of(etype.family)
     signed_alike = [other for other in types if getattr(other.bits, "signed", None) == signed]
     first = signed_alike[0]
+    # Claims of every type ask, and the answer takes a look at every sample.
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
         spec.memo[key] = _allows_two_values(spec, first, reading)

@@ -144,11 +144,13 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic(("families", index, "id"), message)
     for index, case in enumerate(spec.cases):
         for family in case.not_for:
-            yield from unknown(("cases", index, "not_for", family), family, known, "family")
+            way: Way = ("cases", index, "not_for", family)
+            yield from unknown(way, family, known, "family")
     for section, index, entry in entries_with(spec, "not_for"):
         if section == "cases":
             continue  # a case is about every family
         way = (section, index, "id")
+        # Every family is answered for, so that none is left out by mistake.
         for family in known:
             is_stated = family in entry.families
             is_excused = family in entry.not_for
@@ -167,8 +169,9 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
+                way_to_repair = (section, index, "repaired", family)
                 message = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Diagnostic((section, index, "repaired", family), message, of_key=True)
+                yield Diagnostic(way_to_repair, message, of_key=True)
             elif family in entry.holds_for:
                 message = f"`{family}` is under `holds_for` and under `refuted_for`"
                 yield Diagnostic(way, message, "it is one or the other", of_key=True)
@@ -229,10 +232,11 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
     for index, finding in enumerate(spec.findings):
         way_to_claim = ("findings", index, "claim")
         for position, part in enumerate(finding.claim):
-            types = getattr(part, "types", None) or ()
+            types = getattr(part, "types", None) or ()  # a claim on the texts has none
             for place, id_ in enumerate(types):
                 way: Way = (*way_to_claim, position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
+        # Of one finding: the id of the finding tells those of different findings apart.
         counts = Counter(finding.goal(part) for part in finding.theorems)
         for name, count in counts.items():
             if count > 1:

@@ -51,9 +51,11 @@ class _Complaint(NamedTuple):
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
+    if details["type"] != "too_short":
+        return False
     value = details["input"]
     least = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and isinstance(value, list) and len(value) >= least
+    return isinstance(value, list) and len(value) >= least
 
 
 def _placed(
@@ -120,8 +122,8 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     for part in above:
         data = data[part]
     siblings: set[str] = data.keys() - {key}
-    known = [_keys(part) for part in _parts_at(model, above)]
-    if not known:
+    keys_of_parts = [_keys(part) for part in _parts_at(model, above)]
+    if not keys_of_parts:
         return "leave it out"
 
     def likeness(keys: list[str]) -> float:
@@ -130,7 +132,7 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
         return len(shared) / len(either)
 
     # Several parts may be allowed at a place: the one that shares most keys is meant.
-    best = max(known, key=likeness)
+    best = max(keys_of_parts, key=likeness)
     # A key that is there already is hardly the one that was meant, but the list names it: without it a reader
     # would take the list for all that an entry may have.
     missing = [name for name in best if name not in siblings]

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-
 from sonnx_clip.oracle import kernels, plan
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
