@@ -287,7 +287,8 @@ def condition(
         value = placeholders.find(name.removeprefix("_")) if placeholders else None
         if isinstance(value, get_args(Expr)):
             expressions[name] = value
-    # Only an expression is put in; a text is in its place already, by `format_map`.
+    # Only an expression is put in; a text is in its place already, by `format_map`. The kinds decide
+    # how the text is parsed, and so belong to the key below; the expressions themselves do not.
     kinds = {name: kind_of(expression) for name, expression in expressions.items()}
 
     # The text is parsed once for all types of a family; expressions are put in afterwards.

@@ -99,6 +99,7 @@ def prove_sufficiency(
         # One limit for all programs together; that of a prover is for it alone.
         guard = threading.Timer(seconds, running.stop)
         guard.start()
+        # Whatever goes wrong is a reason why it is argued only: the decision itself stands.
         try:
             outcomes = _outcomes(module, Path(folder), running, seconds)
         except UserError as error:  # a tool does not run, or Why3 does not accept the statement
@@ -150,6 +151,7 @@ def _replies(
     path = str(file)
     printed = print_tasks(why3, prover, (path,), running)[path]
     goals = {goal for _, goal in printed.tasks}
+    # As in `prove`: a task that is not accounted for may assert anything.
     if printed.complaint or printed.account.refused or goals != expected:
         raise UserError("Why3 does not print the statement")
     whole_seconds = max(1, int(seconds))

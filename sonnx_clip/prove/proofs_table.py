@@ -89,6 +89,7 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
         if section == "classes":
             rows = {f"all {len(ids)} classes": {*ids}}  # there are too many for a row each
         yield section.replace("_", " "), rows
+    # Rewrites are in a file of their own, and their goals are shown by the ids there.
     rewrites = {rewrite.id for rewrite in known_rewrites()}
     theorems = {theorem.id for theorem in known_theorems()}
     rows = {
@@ -235,10 +236,11 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
     for outcome in proofs.outcomes:
         if outcome.status != "proved by one":
             continue
-        yield f"\nproved by one prover only: {outcome.obligation.id}: {outcome.obligation.title}"
+        obligation = outcome.obligation
+        yield f"\nproved by one prover only: {obligation.id}: {obligation.title}"
         for reply in outcome.failed_replies:
             prover = _prover_of(reply, provers)
-            limits = limits_of(outcome.obligation, prover)
+            limits = limits_of(obligation, prover)
             # A countermodel or a failure is none of these: it would not be proved by one.
             if reply.verdict == "timeout":
                 why = f"did not end within {limits.seconds} s"
@@ -247,7 +249,7 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
                 why = f"does not know it with {limits.resources} of its steps, on any machine"
                 todo = "state it otherwise, or see whether another version of the prover knows it"
             yield f"  {reply.prover} {why}: {todo}"
-            yield f"  by hand: {by_hand(why3, prover, outcome.obligation)}"
+            yield f"  by hand: {by_hand(why3, prover, obligation)}"
 
 
 def _failure(

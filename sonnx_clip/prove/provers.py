@@ -49,7 +49,7 @@ class Prover:
     @property
     def why3_name(self) -> str:
         """Its name for Why3; the comma at the end excludes its variants."""
-        return f"{self.name},{self.version},"
+        return f"{self.name},{self.version},"  # Why3's form: name, version, alternative
 
     def within(self, limits: ProverLimits) -> tuple[str, ...]:
         """Program and options with the limits filled in."""
@@ -137,7 +137,7 @@ def ask(
     file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     command = [*prover.within(limits), str(file)]
-    seconds = limits.seconds + GRACE
+    seconds = limits.seconds + GRACE  # first the prover itself has the chance to say "timeout"
     done = run_limited(command, seconds, running, environment=LARGE_PAGES, together=True)
     verdict = read_verdict(done.text, digest, done.status, killed=done.killed)
     last_words = _last(done.text, done.status)
@@ -179,6 +179,7 @@ def read_verdict(
     was_interrupted = any("interrupted by timeout" in line for line in lines)
     if killed or says_timeout or was_interrupted:
         return "timeout"
+    # An error, a warning or a second answer makes it more than three lines.
     if status != 0 or len(lines) != 3:
         return "failed"
     begin, verdict, end = lines
@@ -191,8 +192,10 @@ def _last(output: str, status: int) -> str:
     """What a prover printed last, without the names of the task."""
     kept = []
     for line in output.splitlines():
+        # cvc5 puts what it echoes in quotes, Z3 does not.
         is_name = line.strip().strip('"').startswith(("task ", "end "))
         if not is_name:
             kept.append(line)
+    # The end: a prover says last why it stopped.
     text = "\n".join(kept).strip()[-_WORDS:] or "(no output)"
     return text if status == 0 else f"{text} [exit status {status}]"

@@ -120,6 +120,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
 
 
 def _lemmas(texts: Iterable[str]) -> frozenset[str]:
+    # By the name alone, as tasks have it: neither file nor module is in them.
     names: set[str] = set()
     for text in texts:
         if "lemma" not in text:
@@ -147,7 +148,11 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
 def _library(data: Path) -> list[str]:
     """The texts of Why3's own drivers and library: a task depends on them as on ours."""
     files = [*(data / "drivers").glob("*.*"), *(data / "stdlib").rglob("*.mlw")]
-    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
+    texts = []
+    for path in sorted(files):
+        # For a digest any reading will do, should one of them not be UTF-8.
+        texts.append(path.read_text(encoding="utf-8", errors="replace"))
+    return texts
 
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:

@@ -71,9 +71,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def view(self, dtype: object) -> SymbolicArray:
         """The same memory, read as another type of the same width."""
         wanted = np.dtype(dtype)  # type: ignore[call-overload]
+        # Of another width it would have another number of entries.
         if wanted.itemsize != self.dtype.itemsize or wanted == _BOOL:
             _refuse(f".view({wanted}) of {self.dtype}")
-        _reading(wanted)
+        _reading(wanted)  # refuses a type whose patterns have no order here
         return SymbolicArray(self.run, self.memory, wanted, self.has_axes)
 
     def clip(
@@ -189,6 +190,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         *,
         has_axes: bool,
     ) -> SymbolicArray:
+        # An operation that is not in the table has no meaning for the provers.
         meaning = self.run.table.get(name)
         if meaning is None or not _fits(meaning.module, dtype):
             _refuse(f"np.{name} of {dtype}")
@@ -201,12 +203,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         how = _reading(dtype) if meaning.module in _READ else None
         result = self.run.apply(name, values, how)
         dtype_of_result = _BOOL if meaning.kind == "mask" else dtype
+        # In memory of its own: NumPy makes a new array, which `out` may then receive.
         return SymbolicArray(self.run, Memory(result), dtype_of_result, has_axes)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
     """Write a result into an array, which all its views see."""
-    if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
+    is_array = type(out) is SymbolicArray and out.has_axes
+    if not is_array or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
     out.memory.value = result.memory.value
     return out

@@ -157,6 +157,7 @@ def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
     frames = traceback.extract_tb(error.__traceback__)
+    # Innermost last; the last ones are of this package, or of NumPy.
     for frame in reversed(frames):
         if frame.filename in files:
             return f"{frame.filename}:{frame.lineno}"

@@ -92,6 +92,7 @@ class _Reader:
             self.take("else")
             otherwise = self.expression()
             return Apply("if", (condition, then, otherwise))
+        # To the left, unlike in WhyML: of `or` and `and` that makes no difference.
         tree = self.conjunction()
         while self.next == "\\/":
             self.take("\\/")

@@ -68,12 +68,12 @@ def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
     # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
-    rows: list[tuple[int, ...]] = []
+    rows: list[tuple[int, ...]] = []  # the entry and the other one, min and max
     for bounds in product(_bounds(etype), repeat=2):
         around = (*entries, *bounds)
         rows += [(*pair, *bounds) for pair in product(around, repeat=2)]
     columns = np.array(rows, np.uint64).T.copy()
-    columns.flags.writeable = False
+    columns.flags.writeable = False  # all runs share them
     index = np.arange(len(rows), dtype=np.uint64)
     return Samples(
         index,
@@ -113,6 +113,7 @@ def _entries(etype: ElementType) -> tuple[int, ...]:
     minus = sign_bit(etype.bits)
     nan = constant_pattern("nan", etype.bits)
     above_bounds = int(encode("3", etype))
+    # Two NaNs, of both signs and with another payload: a kernel must not take one for the other.
     return (0, minus, above_bounds, nan, nan | minus | 1)
 
 
@@ -208,6 +209,7 @@ class SymbolicRun:
     def junk(self) -> SymbolicValue:
         """The content of unwritten memory."""
         mask = np.uint64((1 << (self.etype.width or 0)) - 1)
+        # By the number of free variables: each junk has other bits, and the same in every run.
         bits = self.samples.noise(len(self.free)) & mask
         return self.any("any", "element", np.stack([bits, bits]))
 
