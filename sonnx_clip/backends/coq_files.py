@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FOLDER = "generated/coq"
 # The sections whose definitions stand beside the cases; the others stand beside the readings.
 OF_MEANING = ("cases", "classes", "properties", "constraints", "latitude")
+# The claims on the cases that share their roles with those on the classes of each case.
+_OF_CASES = ("cases_complete", "cases_disjoint")
 # The tactic that decides goals of a family, from coq/Order.v, with the parameters of its section.
 _TACTICS = {
     "float": "float_order prec emax prec_is_positive prec_is_less",
@@ -266,9 +268,10 @@ class _Family:
     def _of_result(self, expr: Expr, printed: str) -> str:
         """What is printed of an expression, after the name for the result where it uses that."""
         signature = self.spec.signature
-        if signature.result.id not in free_names(expr):
+        y = signature.result.id
+        if y not in free_names(expr):
             return printed
-        return f"let {signature.result.id.lower()} := cases {signature.arguments} in\n  {printed}"
+        return f"let {y.lower()} := cases {signature.arguments} in\n  {printed}"
 
     def _properties(self) -> Iterator[CoqStatement]:
         for p in self.spec.properties:
@@ -297,11 +300,13 @@ class _Family:
     ) -> Iterator[CoqStatement]:
         name = f"claim_{entry.id}"
         yield CoqStatement(entry.title, name, body, head=f"{name} {variables} : Prop")
-        if self.family in entry.repaired:
-            name = f"condition_{entry.id}"
-            body = self._printer(entry.id).proposition(entry.repaired[self.family])
-            title = f"The condition of: {entry.title}"
-            yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
+        condition = entry.repaired.get(self.family)
+        if condition is None:  # it holds as it is stated
+            return
+        name = f"condition_{entry.id}"
+        body = self._printer(entry.id).proposition(condition)
+        title = f"The condition of: {entry.title}"
+        yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
 
     def _variables(self, p: Property) -> str:
         return " ".join(variables_of(self.spec.signature, p.claim)).lower()
@@ -334,7 +339,7 @@ class _Family:
         operands = self.spec.signature.arguments
         id_ = claim.shows[0]
         for_all = f"forall {operands} : t"
-        of_cases = claim.name in ("cases_complete", "cases_disjoint")
+        of_cases = claim.name in _OF_CASES
         # A claim about the classes of a case shows the case first, then its classes.
         parts = claim.shows if of_cases else claim.shows[1:]
         match claim.role:
@@ -371,9 +376,10 @@ class _Family:
             return f"intros index {operands}; unfolded; by_entries {from_last}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
-        of_classes = claim.name not in ("cases_complete", "cases_disjoint")
         # A partition into classes has a tactic of its own, which is called as the role is.
-        return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
+        is_partition = claim.role in ("complete", "disjoint")
+        of_classes = claim.name not in _OF_CASES
+        return claim.role if is_partition and of_classes else "decided"
 
     def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
         """That a reading allows an answer everywhere, and agrees exactly where it is stated."""

@@ -219,6 +219,7 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Witnesses and named values, each special value beside the witnesses, core values, a sample of all."""
     special = special_patterns(etype)
     count = len(spec.signature.operands)
+    # Each class has one, so that no class is without vectors.
     witnesses = []
     for klass in spec.classes_of(etype.family):
         texts = klass.inhabited_by.texts()
