@@ -130,7 +130,8 @@ class _Family:
         theorems = [self._theorem(claim) for claim in claims_of_family(self.spec, self.family)]
 
         # The order in which the tactics unfold: what uses a name comes before the name.
-        names = [definition.name for definition in (*claims, *classes, *reversed(definitions))]
+        unfolded = (*claims, *classes, *reversed(definitions))
+        names = [statement.name for statement in unfolded]
         names.append("cases")
         names += [case.name for case in reversed(cases)]
         return self._rendered(
@@ -351,8 +352,9 @@ class _Family:
                     return f"{for_all}, {any_of}"
                 return f"{for_all}, {id_} {operands} ->\n  {any_of}"
             case "disjoint":
-                pairs = combinations(parts, 2)
-                exclusions = [f"~ ({a} {operands} /\\ {b} {operands})" for a, b in pairs]
+                exclusions = []
+                for a, b in combinations(parts, 2):
+                    exclusions.append(f"~ ({a} {operands} /\\ {b} {operands})")
                 return f"{for_all},\n  " + " /\\\n  ".join(exclusions)
 
         if self._is_of_tensors(claim):

@@ -126,7 +126,8 @@ def cases_and_result(
     *first, last = spec.giving_cases(etype.family)
     body = ""
     for case in first:
-        body += f"if {case.id} {operands} then {printer.show(case.result)} else\n    "
+        result = printer.show(case.result)
+        body += f"if {case.id} {operands} then {result} else\n    "
     body += printer.show(last.result)
     head = f"function {name} ({operands}: t) : t"
     declared.append(Declared(head, body, "The result of each case.", apart=True))
@@ -192,7 +193,8 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
         # Conditions that all families share may use it: no real is a NaN, say.
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
     body = element_printer(spec, etype).show(d.is_)
-    return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
+    is_function = kind_of(d.is_) is Kind.ELEMENT  # a condition is a predicate
+    return declare(d.id, names, "t", body, d.title, is_function=is_function)
 
 
 def stated_predicate(

@@ -136,10 +136,14 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
             yield vector_of(evaluate, klass, number, values)
 
 
-def _by_class(evaluate: Evaluator, candidates: Iterable[Values]) -> dict[str, dict[Values, None]]:
+def _by_class(
+    evaluate: Evaluator,
+    candidates: Iterable[Values],
+) -> dict[str, dict[Values, None]]:
     """The candidates in each class, each once and in their order."""
-    classes = evaluate.spec.classes_of(evaluate.etype.family)
-    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}
+    by_class: dict[str, dict[Values, None]] = {}
+    for klass in evaluate.spec.classes_of(evaluate.etype.family):
+        by_class[klass.id] = {}  # also of a class that no candidate is in
     for values in candidates:
         # Outside the domain of the operator there is no expected result.
         if not evaluate.is_defined(*values):

@@ -203,7 +203,7 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Th
 
 def _behind_smoke(declared: Sequence[TheoryItem]) -> Iterator[TheoryItem]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
-    tested: set[str] = set()
+    tested: set[str] = set()  # the modules whose smoke goal was read
     for item in declared:
         if item.module in tested and item.kind in _ASSERTS:
             message = f"a declaration after the smoke goal of {item.module}"

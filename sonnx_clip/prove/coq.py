@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.prove.statements import lines_of_list
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
@@ -288,7 +289,8 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> _Compiled:
     place = _PLACE.search(done.text)
     if place:
         line = int(place["line"])
-        _, _, message = done.text[place.end() :].partition("\n")  # without the columns
+        after_line = done.text[place.end() :]
+        _, _, message = after_line.partition("\n")  # without the columns
     reason = " ".join(message.split())[:400] or f"coqc ended with status {done.status}"
     if done.killed:
         reason = f"no answer within {SECONDS} s"
@@ -344,7 +346,10 @@ def _axioms(answer: str) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def unlisted_axioms(
+    root: Path,
+    axioms_of_module: Mapping[str, tuple[str, ...]],
+) -> Iterator[str]:
     """Where the axioms of a module differ from the list that a person keeps."""
     listed = _listed_axioms(root / GOLDEN)
     now: dict[str, str] = {}
@@ -365,12 +370,9 @@ def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]])
 def _listed_axioms(file: Path) -> dict[str, str]:
     """The list that a person keeps: axioms by module; empty where there is none."""
     listed: dict[str, str] = {}
-    if not file.is_file():
-        return listed
-    for line in file.read_text(encoding="utf-8").splitlines():
-        if line.strip() and not line.startswith("#"):
-            module, axioms = line.split(": ", 1)
-            listed[module] = axioms
+    for line in lines_of_list(file):
+        module, axioms = line.split(": ", 1)
+        listed[module] = axioms
     return listed
 
 

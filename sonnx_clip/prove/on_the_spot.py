@@ -158,7 +158,14 @@ def _replies(
     limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=whole_seconds)
     replies = {}
     for (_, goal), task in printed.tasks.items():
-        replies[goal] = ask(prover, task.text, task.digest, limits, file.parent, running)
+        replies[goal] = ask(
+            prover,
+            task.text,
+            task.digest,
+            limits,
+            file.parent,
+            running,
+        )
     return replies
 
 
@@ -171,7 +178,8 @@ def _summary(outcomes: list[Outcome]) -> Sufficiency:
             if verdicts.get(reply.prover, "valid") == "valid":
                 verdicts[reply.prover] = reply.verdict
 
-    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items())
+    answers = [f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items()]
+    reason = ", ".join(answers)
     # A prover that proves every goal does not count where the other refutes one.
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)

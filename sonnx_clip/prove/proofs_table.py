@@ -194,9 +194,10 @@ def proofs_summary(proofs: Proofs) -> str:
     # A canary counts as proved where every prover refuted it.
     refuted = sum(o.status == "proved" for o in proofs.canaries)
     sent = counted(proofs.run.asked, "task")
+    by_two = f"{statuses['proved']} proved by two provers"
+    not_proved = f"{statuses['not proved']} not proved"
     return (
-        f"{obligations} ({tasks}): {statuses['proved']} proved by two provers, {by_one},"
-        f" {statuses['not proved']} not proved;"
+        f"{obligations} ({tasks}): {by_two}, {by_one}, {not_proved};"
         f" {refutations_of_source} of the source,"
         f" {counterexamples} to claims that no source makes;"
         f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"

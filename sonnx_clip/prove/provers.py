@@ -134,7 +134,8 @@ def ask(
         running: keeps the prover's process group while it runs.
     """
     # With the thread in its name nobody else writes the file: one task may be asked with two limits.
-    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
+    thread = threading.get_ident()
+    file = folder / f"{digest}.{prover.name.lower()}.{thread}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     command = [*prover.within(limits), str(file)]
     seconds = limits.seconds + GRACE  # first the prover itself has the chance to say "timeout"
@@ -174,8 +175,8 @@ def read_verdict(
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     # A prover can run out of time when it has answered: then its answer does not count either.
-    # Line 1 is the place of the answer, and the last one is what it ends with.
-    says_timeout = "timeout" in (*lines[1:2], *lines[2:][-1:])
+    # It says so in the place of the answer, or in its last line.
+    says_timeout = "timeout" in lines[1:2] or "timeout" in lines[2:][-1:]
     was_interrupted = any("interrupted by timeout" in line for line in lines)
     if killed or says_timeout or was_interrupted:
         return "timeout"

@@ -85,7 +85,7 @@ def _same(
     strength: Strength,
 ) -> bool:
     """Whether two results are the same in a strength."""
-    if a == b or strength == "bits":
+    if a == b or strength == "bits":  # bits are equal or not, for reals too
         return a == b
     if is_nan(a, etype) or is_nan(b, etype):
         return is_nan(a, etype) and is_nan(b, etype)
@@ -105,6 +105,7 @@ def critical_points(
     # Operators compare X with zero, whatever the constants are.
     zero = encode("0", etype)
     constants_and_zero = dict.fromkeys([zero, *numbers])
+    # A real has no next one: there a number between two others stands for all between them.
     if etype.family == "real":
         return tuple(_of_reals([Fraction(number) for number in constants_and_zero]))
     points: list[int] = []
@@ -126,7 +127,7 @@ def _literals(etype: ElementType, terms: Sequence[Expr]) -> Iterator[Value]:
 
 def _of_reals(numbers: Sequence[Fraction]) -> Iterator[Fraction]:
     """The numbers, one between each two neighbours, and one beyond each end."""
-    ordered = sorted(numbers)
+    ordered = sorted(numbers)  # zero is among them
     yield from ordered
     for lower, upper in pairwise(ordered):
         yield (lower + upper) / 2

@@ -136,6 +136,7 @@ def meaning_of(type_id: str, *terms: Expr) -> TermMeaning:
 
 def _require_same(names: Sequence[str], texts: Mapping[str, str]) -> None:
     """UserError where a constant is given that the terms do not have, or one is missing."""
+    # In words of the command line, where constants are options.
     options = ", ".join(f"--{name}" for name in names) or "none"
     for name in texts:
         if name not in names:
@@ -215,5 +216,6 @@ def shown_difference(first: TermDifference, in_type: TermMeaning) -> Differs:
 
 def shown_number(value: Value, etype: ElementType) -> Shown:
     """A value as text."""
+    # The bits too: a NaN or a rounded number has more than its decimal says.
     bits = None if etype.family == "real" else show_bits(value, etype)
     return Shown(decimal=show(value, etype), bits=bits)

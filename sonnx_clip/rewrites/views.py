@@ -119,6 +119,7 @@ def _view(
         ids = tuple(obligations.get(goal, ()))
         legal_when = entry.legal_when[family][strength]
         wrong = None
+        # Not by default: a few thousand choices of constants are tried for each condition.
         if witnesses and legal_when != ALWAYS:
             wrong = witness(rewrite, family, strength)
         condition = RewriteCondition(
@@ -148,7 +149,8 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
 
     A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
     """
-    # A witness of a weaker strength is one of the stricter, too.
+    # A witness of a weaker strength is one of the stricter, too. The last one of a family is the
+    # weakest (`Rewrite.stated`).
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
@@ -205,6 +207,7 @@ def _theorem_view(theorem: RewriteTheorem) -> TheoremView:
 
 def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
     """How the names of the goals of a condition begin."""
+    # As `backends.rewrites_theory` names them; hyphens are not allowed in WhyML.
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
 
 
@@ -282,6 +285,7 @@ def decision_text(decision: Decision, width: int | None = None) -> str:
 
 def _sufficiency(decision: Decision) -> str:
     """Why the values of X that were tried decide it."""
+    # "Proved" with provers is of these very terms, without them of a rewrite of the file.
     suffice = "the critical points suffice, for all constants"
     match decision.suffice, decision.provers:
         case "proved", ():

@@ -82,7 +82,9 @@ class ConditionParser:
     def _on_elements(self) -> None:
         """The conditions of the table above."""
         for kind in _ON_ELEMENTS:
-            variables = [self.signature.second if id_ == _SECOND else id_ for id_ in kind.variables]
+            # The name of the other entry depends on the operator: X2, where the first tensor is X.
+            second = self.signature.second
+            variables = [second if id_ == _SECOND else id_ for id_ in kind.variables]
             for index, entry in enumerate(getattr(self.spec, kind.section)):
                 families = getattr(entry, "families", self.every)
                 scope = self._scope(kind.title, families, variables, result=kind.result)
@@ -263,7 +265,8 @@ class ConditionParser:
         """
         holder: Any = self.spec
         for part in way[:-1]:
-            holder = getattr(holder, str(part)) if isinstance(holder, Part) else holder[part]
+            is_model = isinstance(holder, Part)
+            holder = getattr(holder, str(part)) if is_model else holder[part]
         # The models are frozen: a tree takes the place of its text in the dictionary behind them.
         values = holder if isinstance(holder, dict) else vars(holder)
         key = "is_" if way[-1] == "is" else way[-1]

@@ -133,6 +133,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     """The words of each answer at their place; UserError where the next words of the source are others."""
     path = repo_file(page.file)
     text = source_text(path)
+    # For people, to find the words: quotations use all sections.
     headings = [section for section in text.sections if _is_title(section, path.suffix)]
     covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
@@ -290,6 +291,7 @@ def _unnamed(
     """
     named = {*answer.encoded_by, *answer.disputed_by}
     named_findings = named & findings
+    # By a finding that quotes these very words, and not merely by one that the answer names.
     is_disputed = any(not named_findings.isdisjoint(names) for names, _ in quoting)
     for names, _ in quoting:
         is_finding = names[0] in findings

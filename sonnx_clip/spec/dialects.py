@@ -272,7 +272,8 @@ def _check_numbers(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnosti
             for _, number in dialect.printed_default or ():
                 encode(number, bound_type(spec, dialect, etype))
     except UserError as error:
-        yield Diagnostic((*way, "id"), f"{dialect.id}: {error.what}", error.todo)
+        message = f"{dialect.id}: {error.what}"
+        yield Diagnostic((*way, "id"), message, error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------

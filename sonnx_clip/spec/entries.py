@@ -490,8 +490,11 @@ class Example(ExampleValues):
         *operands, result = self.values.values()
         columns: list[tuple[str, ...]] = []
         for operand in operands:
-            # A scalar is the same for every entry.
-            columns.append((operand,) * len(result) if isinstance(operand, str) else operand)
+            if isinstance(operand, str):
+                # A scalar is the same for every entry.
+                columns.append((operand,) * len(result))
+            else:
+                columns.append(operand)
         return tuple(zip(*columns, strict=True))
 
     @property

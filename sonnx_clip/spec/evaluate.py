@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.language import tree, values
 from sonnx_clip.language.convert import convert
@@ -108,6 +108,13 @@ class NoCaseError(UserError, ValueError):
     """The cases have a gap: for some input none of them holds."""
 
 
+class UsedEntry(NamedTuple):
+    """An entry that trees use by its name; without parameters its body is about the operands."""
+
+    parameters: tuple[str, ...]
+    body: Function
+
+
 class Evaluator:
     """Evaluates trees in one element type; result, case, class and latitude of one triple."""
 
@@ -122,7 +129,9 @@ class Evaluator:
         # Result and classes of the same operands ask for their case one after the other.
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._conditions = _stated_conditions(spec)
-        self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
+        self._classes: dict[str, tuple[ValueClass, ...]] = {}  # by case
+        for case in spec.cases:
+            self._classes[case.id] = spec.classes_of(etype.family, case.id)
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
             "is_nan": self._is_nan,
@@ -132,8 +141,7 @@ class Evaluator:
             "becomes": self._becomes,
             **DECLARED_WORDS,
         }
-        # Parameters and body of each entry that was used, by its name.
-        self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
+        self._uses: dict[str, UsedEntry] = {}  # by its name
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
     def _is_nan(self, value: Any) -> bool:
@@ -287,27 +295,27 @@ class Evaluator:
         # The body sees its parameters alone.
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
-    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+    def _entry(self, name: str) -> UsedEntry:
         """The parameters and the body of what has a name: an entry, or what a reading or dialect allows."""
         condition = self._conditions.get(name)
         if condition is not None:
-            return (), self._compile(condition)
+            return UsedEntry((), self._compile(condition))
         # Ids of all sections are different, so that the order of these look-ups does not matter.
         for klass in self.spec.classes:
             if klass.id == name:
-                return (), self._condition_of_class(klass)
+                return UsedEntry((), self._condition_of_class(klass))
         allowed = allowed_answers(self.spec).get(name)
         if allowed is not None:
             return self._allowed(allowed)
         for stated in self.spec.properties:
             if stated.id == name:
                 claim = self._compile(stated.claim)
-                return (), self._of_result(claim)
+                return UsedEntry((), self._of_result(claim))
         # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
         if not definition.is_for(self.etype.family):
-            return definition.parameters, lambda _: False
-        return definition.parameters, self._compile(definition.is_)
+            return UsedEntry(definition.parameters, lambda _: False)
+        return UsedEntry(definition.parameters, self._compile(definition.is_))
 
     def _condition_of_class(self, klass: ValueClass) -> Function:
         """Whether operands are in a class: in its case, and in the class among those of the case."""
@@ -322,7 +330,7 @@ class Evaluator:
         result = self._signature.result.id
         return lambda env: claim({**env, result: self.result(*operands(env))})
 
-    def _allowed(self, answers: Allowed) -> tuple[tuple[str, ...], Function]:
+    def _allowed(self, answers: Allowed) -> UsedEntry:
         """The function for what a reading or dialect allows, with defaults for missing bounds."""
         reading = self.spec.reading(answers.reading)
         returns = self._compile(reading.returns)
@@ -333,7 +341,7 @@ class Evaluator:
             if bounds:
                 missing = dict(zip(self._signature.scalars, bounds, strict=True))
         # Last, so that bounds that are given take the place of the defaults.
-        return answers.parameters, lambda env: returns({**missing, **env})
+        return UsedEntry(answers.parameters, lambda env: returns({**missing, **env}))
 
     # --- the operator on one element
 
@@ -358,9 +366,10 @@ class Evaluator:
 
     def _shown(self, environment: Environment) -> str:
         """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
-        values = [f"{name} = {show(value, self.etype)}" for name, value in environment.items()]
-        listed = ", ".join(values)
-        return f"{listed} ({self.etype.id})"
+        numbers = []
+        for name, value in environment.items():
+            numbers.append(f"{name} = {show(value, self.etype)}")
+        return f"{', '.join(numbers)} ({self.etype.id})"
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""

@@ -157,7 +157,8 @@ class SourceFinding(NamedEntry):
 
     def goal(self, part: Theorem) -> str:
         """What the goal of a theorem is called, in every element type."""
-        return f"finding_{self.word}_{part.id}" if part.id else f"finding_{self.word}"
+        name = f"finding_{self.word}"
+        return f"{name}_{part.id}" if part.id else name
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,9 @@ def load_spec(path: Path | None = None) -> Spec:
     """
     default = repo_file("spec/clip.yaml")
     with without_collection():  # a third of the time, else
-        return _read(path) if path is not None and path != default else _load_once(default)
+        if path is None or path == default:
+            return _load_once(default)
+        return _read(path)
 
 
 def _read(path: Path) -> Spec:

@@ -79,6 +79,7 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that do not have the operands of the head."""
     names = spec.signature.ids
+    # With a name that is there twice, no witness could have a number for each operand.
     if len(set(names)) < len(names):
         return  # `check_references` reports it
     for way, values in _operand_values(spec):
@@ -153,7 +154,8 @@ def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
 
 def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     """A witness for which the operator is not defined. Cases and classes are about all operands."""
-    if placed.way[0] in ("cases", "classes"):
+    section, *_ = placed.way
+    if section in ("cases", "classes"):
         return
     by_operand = placed.witness.texts()
     texts = [by_operand[name] for name in spec.signature.ids]
@@ -183,6 +185,7 @@ def _check_second(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
     """Exactly the types that lack one of its numbers are listed."""
+    # An example that needlessly leaves out a type would not be proved there.
     listed = example.not_representable_in
     for etype in spec.types_of(example.family):
         try:
@@ -215,12 +218,12 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic((*way, impossible_side), message, todo)
             continue
         holding = [etype for etype in machine_types if _holds_all(texts, etype)]
-        if not holding:
+        if not holding:  # each side is held by some type, but by different ones
             yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
             continue
         # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
         widest = holding[-1]
-        values = tuple((name, encode(text, widest)) for name, text in texts.items())
+        values = [(name, encode(text, widest)) for name, text in texts.items()]
         key = (widest.id, *values)
         if key in reasons:
             message = f"these bounds are there already: {reasons[key]}"
@@ -228,9 +231,13 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
         reasons.setdefault(key, bounds.reason)
 
 
-def _side_that_no_type_holds(texts: dict[str, str], types: Iterable[ElementType]) -> str | None:
+def _side_that_no_type_holds(
+    texts: dict[str, str],
+    types: Iterable[ElementType],
+) -> str | None:
     for name, text in texts.items():
-        if not any(holds(text, etype) for etype in types):
+        is_held = any(holds(text, etype) for etype in types)
+        if not is_held:
             return name
     return None
 

@@ -38,6 +38,7 @@ def require_sources(spec: Spec) -> None:
 
     files = dict.fromkeys(page.file for page in spec.texts)  # several pages may share a file
     for file in files:
+        # A digest is written by a person who has read the text, and by no command of this project.
         todo = f"write its digest there: sha256sum {file}"
         if file not in recorded:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
@@ -48,7 +49,7 @@ def require_sources(spec: Spec) -> None:
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     """Every line of the page at which a quotation begins, below headings of its section's name."""
-    if source.quote is None:
+    if source.quote is None:  # the fact of a page that is only cited, which has no lines here
         return ()
     page = spec.page(source.page)
     text = source_text(repo_file(page.file))
@@ -115,6 +116,7 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
+    # First the section: where it is misspelt, the quotation would be missing as well.
     if spans is None:
         titles = dict.fromkeys(section.title for section in text.sections)
         message = f"{path.name} has no section `{source.section}`"

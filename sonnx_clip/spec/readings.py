@@ -79,7 +79,8 @@ def answers_told(
         for sign in (0, sign_bit(form)):
             if not evaluate(reading.returns, {**named, "Y": nan | sign}):
                 return allowed, False
-    return tuple(y for y in allowed if not is_nan(y, etype)), True
+    numbers = tuple(answer for answer in allowed if not is_nan(answer, etype))
+    return numbers, True
 
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
@@ -110,9 +111,11 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     """Whether a reading allows two answers of different values for some samples."""
     # The first type of the family that is signed alike has samples as different.
     signed = getattr(etype.bits, "signed", None)
-    types = spec.types_of(etype.family)
-    signed_alike = [other for other in types if getattr(other.bits, "signed", None) == signed]
-    first = signed_alike[0]
+    first = etype
+    for other in spec.types_of(etype.family):
+        if getattr(other.bits, "signed", None) == signed:
+            first = other
+            break
     # Claims of every type ask, and the answer takes a look at every sample.
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
@@ -123,6 +126,7 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
 def _allows_two_values(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     for triple in sampled(etype, len(spec.signature.operands)):
         allowed = answers(spec, etype, reading, triple)
-        if any(not same_value(y, allowed[0], etype) for y in allowed):
-            return True
+        for answer in allowed[1:]:
+            if not same_value(answer, allowed[0], etype):
+                return True
     return False

@@ -39,6 +39,8 @@ REFERENCES: Final = (
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Ids that are there twice, and references to missing entries."""
     yield from _check_head(spec)
+    # Ids of most sections are one name space: obligations, evidence and answers of texts name entries
+    # by their ids alone.
     shared_ids: dict[str, str] = {}  # the entry of each id
     for section in SECTIONS:
         ids: dict[str, str] = {} if section.own_ids else shared_ids
@@ -50,6 +52,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
             ids.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
         yield from _check_ids(spec, key, target)
+    # What the table cannot say: keys of mappings, and relations between several keys.
     yield from _check_declared(spec)
     yield from _check_families(spec)
     yield from _check_refutations(spec)
@@ -66,7 +69,7 @@ def _check_ids(spec: Spec, key: str, target: str) -> Iterator[Diagnostic]:
         if isinstance(ids, tuple):
             for position, id_ in enumerate(ids):
                 yield from unknown_in(spec, target, (*way, position), id_)
-        elif ids:
+        elif ids:  # one id; some entries may leave it out
             yield from unknown_in(spec, target, way, ids)
 
 
@@ -79,13 +82,13 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic(way, f"`{result}` is an operand", "the result has a name of its own")
     elif result != "Y":
         yield Diagnostic(way, f"the result is called `{result}`", "conditions know it as Y")
-    taken = {
+    meanings = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.signature.second},
         "name of reproducing lines": NAMES_IN_REPRODUCERS,
     }
     for index, name in enumerate(operands):
-        for meaning, names in taken.items():
+        for meaning, names in meanings.items():
             # Theories write operands in small letters.
             if name in names or name.lower() in names:
                 message = f"`{name}` is a {meaning}"
@@ -116,11 +119,12 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
         type_ = getattr(declared, "type", None)
         if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
-    missing = [name for name in known if example is not None and name not in example]
-    if missing:
-        message = f"the tensor `{missing[0]}` is not declared"
-        yield Diagnostic(("declared_example",), message, f"add `{missing[0]}: …`")
-    if example is None and spec.restrictions:
+    if example is not None:
+        missing = [name for name in known if name not in example]
+        for name in missing[:1]:  # all of them have one place
+            message = f"the tensor `{name}` is not declared"
+            yield Diagnostic(("declared_example",), message, f"add `{name}: …`")
+    elif spec.restrictions:
         message = "there is no `declared_example`, which restrictions change"
         yield Diagnostic((), message, "give a node that meets every restriction")
 

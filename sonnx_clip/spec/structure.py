@@ -68,6 +68,7 @@ def _placed(
     value = details["input"]
     context = details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
+    # That of the value; where the key is wrong, its own place is given below.
     at = document.position(way)
     todo: str | None = None
     match sort:
@@ -149,6 +150,7 @@ def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[Bas
     """The parts of a model that may be at a path; the indices of lists and the keys of mappings name none."""
     parts = [model]
     for key in way:
+        # Several parts: a union of models may be at a place, each with fields of its own.
         inner: list[type[BaseModel]] = []
         is_name_of_field = False
         for part in parts:

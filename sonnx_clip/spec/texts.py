@@ -114,8 +114,8 @@ def _restructured(lines: list[str]) -> Iterator[_Heading]:
     for index, (line, below) in enumerate(zip(lines, lines_below, strict=True)):
         title = line.rstrip()
         underline = below.rstrip()
-        is_underlined = len(underline) >= len(title) > 0 and set(underline) <= set("=-~")
-        if is_underlined:
+        is_as_long = len(underline) >= len(title) > 0
+        if is_as_long and set(underline) <= set("=-~"):
             yield _Heading(index, 1)
         elif re.fullmatch(r"\*\*[^*]+\*\*", line):
             yield _Heading(index, 2)
@@ -128,7 +128,8 @@ def _plain(lines: list[str]) -> Iterator[_Heading]:
     """
     # With a blank line before the first one and behind the last one.
     padded = ["", *(line.strip() for line in lines), ""]
-    for index, (above, line, below) in enumerate(zip(padded, padded[1:], padded[2:], strict=False)):
+    for index in range(len(lines)):
+        above, line, below = padded[index : index + 3]
         stands_alone = above == below == ""
         is_short = 0 < len(line) <= _LONGEST_TITLE
         is_sentence_or_formula = line.endswith(".") or "=" in line

@@ -133,18 +133,19 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             return self._operation("clip", [a, lower, upper], out)
 
         # Written out, so that an argument that is not known here, such as `where`, is an error.
-        known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
-        if function not in known:
+        if function not in (np.copyto, np.clip):
             _refuse(f"np.{function.__name__}")
-        return known[function](*arguments, **named)
+        meant = copyto if function is np.copyto else clip
+        return meant(*arguments, **named)
 
     def _reduce(self, name: str) -> SymbolicArray:
         """One entry, joined with the unknown result of the others."""
         if not self.has_axes:
             _refuse(f".{name}() of a scalar")
         # In the samples, the result of the other entries is the other entry.
-        others = self.run.any("rest", "element", self.memory.value.samples[::-1])
-        return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
+        value = self.memory.value
+        others = self.run.any("rest", "element", value.samples[::-1])
+        return self._apply(name, [value, others], self.dtype, has_axes=False)
 
     def _operation(
         self,

@@ -73,7 +73,8 @@ class PatternOrder:
         if self.name != "Float":
             return np.zeros(a.shape, np.bool_)
         # A NaN is a pattern whose magnitude is above that of infinity.
-        above: Masks = np.greater(a & self._bits(self.width - 1), np.uint64(self.top))
+        magnitude = a & self._bits(self.width - 1)
+        above: Masks = np.greater(magnitude, np.uint64(self.top))
         return above
 
     def lt(self, a: Patterns, b: Patterns) -> Masks:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.numpy_meaning import ValueKind
 
 
+Clone: TypeAlias = "tuple[str, ReadingName | None]"
+"""A module of why3/numpy.mlw, and the reading of the patterns, if it has one."""
+
 _HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -190,8 +193,7 @@ class SymbolicRun:
         self.taken: list[bool] = []  # the decisions of `steps`
         self.forks: list[Fork] = []
         self.free: dict[str, SymbolicValue] = {}  # by their text
-        # Modules of why3/numpy.mlw, each with the reading of the patterns.
-        self.clones: set[tuple[str, ReadingName | None]] = set()
+        self.clones: set[Clone] = set()
         self._counts: dict[str, int] = {}  # how many variables each kind of name has
         self._decided: dict[str, bool] = {}  # by the text of a condition
 
@@ -268,8 +270,9 @@ class SymbolicRun:
             return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))
         # Numbers of their own, beyond those of `junk`: an entry and the other one choose independently.
         number = 1000 + 2 * len(self.free)
-        noise = np.stack([self.samples.noise(number), self.samples.noise(number + 1)])
-        lowest_bit = noise & np.uint64(1)
+        of_entry = self.samples.noise(number)
+        of_other = self.samples.noise(number + 1)
+        lowest_bit = np.stack([of_entry, of_other]) & np.uint64(1)
         return self.any(name, "mask", lowest_bit == np.uint64(1))
 
     def input(self, name: str, samples: Values) -> SymbolicValue:
