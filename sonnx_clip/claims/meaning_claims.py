@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
     """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
     section = f"{about} of {etype.family}"
-    if section not in claim_templates():  # of reals and unsigned integers
+    if section not in claim_templates():  # of reals, say, which have no bits
         return
     # A claim about a definition is made where the operator has it.
     placeholders: dict[str, Any] = {definition.id: True for definition in spec.definitions}

@@ -135,6 +135,7 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     """For each statement that is refuted as written, the numbers and the condition under which it holds."""
     refuted: set[tuple[str, str]] = set()
+    # Only what this run has proved to be refuted, by entry and family.
     for outcome in proofs.outcomes:
         obligation = outcome.obligation
         is_refutation = obligation.kind in ("refutation", "counterexample")
@@ -212,6 +213,7 @@ def failures(
     shown: int,
 ) -> Iterator[str]:
     """The obligations that are not proved, and the false statements that are not refuted."""
+    # A few, since one mistake in a theory may make hundreds of goals false.
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
     for outcome in failed[:shown]:
         yield _failure(why3, provers, outcome, "not proved")

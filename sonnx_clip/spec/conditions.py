@@ -162,8 +162,8 @@ class ConditionParser:
         way: Way = ("cases", index, "result")
         scope = element_scope("the result of a case", self.signature.ids, {}, self.every)
         # No operands of the other families fall into the case: their types may lack its number.
-        families = self.every - set(self.spec.cases[index].not_for)
-        types = [etype for etype in self.spec.element_types if etype.family in families]
+        case = self.spec.cases[index]
+        types = self._types_of(self.every.difference(case.not_for))
         result = self._parse(way, scope, Kind.ELEMENT, types)
         # Of the functions of this scope `opposite` alone gives an element.
         inner = result.arguments[0] if isinstance(result, Call) else result
@@ -230,6 +230,9 @@ class ConditionParser:
             uses={**self.uses, **uses},
         )
 
+    def _types_of(self, families: frozenset[str]) -> list[ElementType]:
+        return [etype for etype in self.spec.element_types if etype.family in families]
+
     def _general(self) -> dict[str, Usable]:
         """The definitions with parameters, which use no operand."""
         return {id_: use for id_, use in self.uses.items() if use.parameters}
@@ -272,7 +275,7 @@ class ConditionParser:
         key = "is_" if way[-1] == "is" else way[-1]
         text = values[key]
         if types is None:
-            types = [etype for etype in self.spec.element_types if etype.family in scope.families]
+            types = self._types_of(scope.families)
 
         offset_of_number = 0
         try:

@@ -135,6 +135,11 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     text = source_text(path)
     # For people, to find the words: quotations use all sections.
     headings = [section for section in text.sections if _is_title(section, path.suffix)]
+
+    def error(place: int, message: str, todo: str) -> UserError:
+        """The error about the words at a place of the source."""
+        return UserError(message, f"{page.file}:{text.line(place)}", todo)
+
     covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, covered_to)
@@ -147,7 +152,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             answered = f"{PATH}:{line_of_answer} answers `{_short(answer.words)}`"
             message = f"the source has `{next_words}` here, and {answered}"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+            raise error(place, message, todo)
         line = text.line(start)
         shown = fold(answer.words)
         if answer.to:
@@ -168,9 +173,9 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     unanswered = _first_word(text.words[covered_to:])
     if unanswered is not None:
         place = covered_to + unanswered
-        message = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
-        todo = f"answer them below the others of {page.id}"
-        raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+        next_words = _short(text.words[place:])
+        message = f"these words have no answer in {PATH}: `{next_words}`"
+        raise error(place, message, f"answer them below the others of {page.id}")
 
 
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:

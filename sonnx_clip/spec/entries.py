@@ -487,6 +487,7 @@ class Example(ExampleValues):
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
+        # In the order of the head, the result last (`order_operands`).
         *operands, result = self.values.values()
         columns: list[tuple[str, ...]] = []
         for operand in operands:

@@ -76,6 +76,7 @@ def as_tensors(
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
+# Of comparison keys: NaN is a key that is not equal to itself, as Python's own is.
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -300,7 +301,7 @@ class Evaluator:
         condition = self._conditions.get(name)
         if condition is not None:
             return UsedEntry((), self._compile(condition))
-        # Ids of all sections are different, so that the order of these look-ups does not matter.
+        # No two of these sections share an id, so that the order of the look-ups does not matter.
         for klass in self.spec.classes:
             if klass.id == name:
                 return UsedEntry((), self._condition_of_class(klass))
@@ -326,9 +327,14 @@ class Evaluator:
 
     def _of_result(self, claim: Function) -> Function:
         """A claim in an environment that has the operands, and not the result."""
-        operands = operator.itemgetter(*self._operands)
+        names = self._operands
         result = self._signature.result.id
-        return lambda env: claim({**env, result: self.result(*operands(env))})
+
+        def holds(env: Environment) -> Any:
+            operands = [env[name] for name in names]
+            return claim({**env, result: self.result(*operands)})
+
+        return holds
 
     def _allowed(self, answers: Allowed) -> UsedEntry:
         """The function for what a reading or dialect allows, with defaults for missing bounds."""
