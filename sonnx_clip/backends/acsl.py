@@ -73,7 +73,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
     """
     files = {LOOP: template("acsl_loop.j2").render()}
     for etype in spec.element_types:
-        if etype.c is None:
+        if etype.c is None:  # reals
             continue
         printer = AcslPrinter(etype, spec.signature.ids)
         cases = []

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FOLDER = "generated/coq"
 # The sections whose definitions stand beside the cases; the others stand beside the readings.
 OF_MEANING = ("cases", "classes", "properties", "constraints", "latitude")
+# The claims on the cases that share their roles with those on the classes of each case.
+_OF_CASES = ("cases_complete", "cases_disjoint")
 # The tactic that decides goals of a family, from coq/Order.v, with the parameters of its section.
 _TACTICS = {
     "float": "float_order prec emax prec_is_positive prec_is_less",
@@ -128,7 +130,8 @@ class _Family:
         theorems = [self._theorem(claim) for claim in claims_of_family(self.spec, self.family)]
 
         # The order in which the tactics unfold: what uses a name comes before the name.
-        names = [definition.name for definition in (*claims, *classes, *reversed(definitions))]
+        unfolded = (*claims, *classes, *reversed(definitions))
+        names = [statement.name for statement in unfolded]
         names.append("cases")
         names += [case.name for case in reversed(cases)]
         return self._rendered(
@@ -234,11 +237,22 @@ class _Family:
         return CoqPrinter(self.family, where, self.spec.signature)
 
     def _definition(
-        self, name: str, parameters: str, body: str, title: str = "", kind: str = "bool"
+        self,
+        name: str,
+        parameters: str,
+        body: str,
+        title: str = "",
+        kind: str = "bool",
     ) -> CoqStatement:
         return CoqStatement(title, name, body, head=f"{name} ({parameters} : t) : {kind}")
 
-    def _condition(self, id_: str, parameters: str, expr: Expr, title: str) -> CoqStatement:
+    def _condition(
+        self,
+        id_: str,
+        parameters: str,
+        expr: Expr,
+        title: str,
+    ) -> CoqStatement:
         return self._definition(id_, parameters, self._printer(id_).show(expr), title)
 
     def _defined(self, definition: Definition) -> CoqStatement:
@@ -255,9 +269,10 @@ class _Family:
     def _of_result(self, expr: Expr, printed: str) -> str:
         """What is printed of an expression, after the name for the result where it uses that."""
         signature = self.spec.signature
-        if signature.result.id not in free_names(expr):
+        y = signature.result.id
+        if y not in free_names(expr):
             return printed
-        return f"let {signature.result.id.lower()} := cases {signature.arguments} in\n  {printed}"
+        return f"let {y.lower()} := cases {signature.arguments} in\n  {printed}"
 
     def _properties(self) -> Iterator[CoqStatement]:
         for p in self.spec.properties:
@@ -286,11 +301,13 @@ class _Family:
     ) -> Iterator[CoqStatement]:
         name = f"claim_{entry.id}"
         yield CoqStatement(entry.title, name, body, head=f"{name} {variables} : Prop")
-        if self.family in entry.repaired:
-            name = f"condition_{entry.id}"
-            body = self._printer(entry.id).proposition(entry.repaired[self.family])
-            title = f"The condition of: {entry.title}"
-            yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
+        condition = entry.repaired.get(self.family)
+        if condition is None:  # it holds as it is stated
+            return
+        name = f"condition_{entry.id}"
+        body = self._printer(entry.id).proposition(condition)
+        title = f"The condition of: {entry.title}"
+        yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
 
     def _variables(self, p: Property) -> str:
         return " ".join(variables_of(self.spec.signature, p.claim)).lower()
@@ -323,7 +340,7 @@ class _Family:
         operands = self.spec.signature.arguments
         id_ = claim.shows[0]
         for_all = f"forall {operands} : t"
-        of_cases = claim.name in ("cases_complete", "cases_disjoint")
+        of_cases = claim.name in _OF_CASES
         # A claim about the classes of a case shows the case first, then its classes.
         parts = claim.shows if of_cases else claim.shows[1:]
         match claim.role:
@@ -335,8 +352,9 @@ class _Family:
                     return f"{for_all}, {any_of}"
                 return f"{for_all}, {id_} {operands} ->\n  {any_of}"
             case "disjoint":
-                pairs = combinations(parts, 2)
-                exclusions = [f"~ ({a} {operands} /\\ {b} {operands})" for a, b in pairs]
+                exclusions = []
+                for a, b in combinations(parts, 2):
+                    exclusions.append(f"~ ({a} {operands} /\\ {b} {operands})")
                 return f"{for_all},\n  " + " /\\\n  ".join(exclusions)
 
         if self._is_of_tensors(claim):
@@ -360,9 +378,10 @@ class _Family:
             return f"intros index {operands}; unfolded; by_entries {from_last}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
-        of_classes = claim.name not in ("cases_complete", "cases_disjoint")
         # A partition into classes has a tactic of its own, which is called as the role is.
-        return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
+        is_partition = claim.role in ("complete", "disjoint")
+        of_classes = claim.name not in _OF_CASES
+        return claim.role if is_partition and of_classes else "decided"
 
     def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
         """That a reading allows an answer everywhere, and agrees exactly where it is stated."""

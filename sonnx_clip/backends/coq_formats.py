@@ -54,6 +54,7 @@ class _Format:
 
     def facts(self) -> Iterator[CoqStatement]:
         """The claims on single elements or constraints that hold at a witness."""
+        # A role is shared by claims on several sections, which are told apart by their entries.
         properties = {entry.id for entry in self.spec.properties}
         constraints = {entry.id for entry in self.spec.constraints}
         examples = {entry.id for entry in self.spec.examples}
@@ -95,9 +96,11 @@ class _Format:
         operands = []
         for name in signature.ids:
             number = self._given(claim.witness[name])
+            # A tensor of one entry: a function of an index that has one value.
             is_tensor = name in signature.tensors
             operands.append(f"(fun _ : unit => {number})" if is_tensor else number)
-        return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
+        arguments = " ".join(operands)
+        return self._fact(claim, f"~ claim_{claim.shows[0]} unit {arguments}")
 
     def _example(self, claim: Claim) -> CoqStatement:
         """A worked example: the conjunction of its equations."""
@@ -124,9 +127,10 @@ class _Format:
         """Where a reading differs according to the file, it allows an answer other than the cases."""
         reading = self.spec.reading(claim.shows[0])
         bitwise = claim.name.endswith("_bitwise")
-        witness = reading.differs_bitwise_at if bitwise else reading.differs_at
-        texts = witness["float"].texts()
+        witnesses = reading.differs_bitwise_at if bitwise else reading.differs_at
+        texts = witnesses["float"].texts()
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.signature.ids)
+        # Coq needs a particular answer; the claim of Why3 leaves open which one it is.
         expected = evaluator(self.spec, self.etype).result(*operands)
         other = expected  # were there no other answer, Coq would not accept this one
         for answer in answers(self.spec, self.etype, reading, operands):

@@ -92,8 +92,8 @@ class CoqPrinter(Printing):
                 name = "cases"
             case tree.Call(function=function):
                 name = _FUNCTIONS.get(function, function)
-        arguments = " ".join(self.operand(argument, _ATOM) for argument in expr.arguments)
-        return _APPLY, f"{name} {arguments}"
+        arguments = [self.operand(argument, _ATOM) for argument in expr.arguments]
+        return _APPLY, " ".join([name, *arguments])
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a number or an entry of a tensor."""
@@ -148,6 +148,7 @@ class Proposition(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A function or an entry of the YAML with its arguments."""
         match expr:
+            # As Coq's own equality, by which proofs can rewrite.
             case tree.Call(function="identical", arguments=(a, b)):
                 left = self.computed.operand(a, _APPLY)
                 right = self.computed.operand(b, _APPLY)

@@ -111,7 +111,10 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
 
 
 def cases_and_result(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str = "cases",
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     operands = spec.signature.arguments
@@ -123,7 +126,8 @@ def cases_and_result(
     *first, last = spec.giving_cases(etype.family)
     body = ""
     for case in first:
-        body += f"if {case.id} {operands} then {printer.show(case.result)} else\n    "
+        result = printer.show(case.result)
+        body += f"if {case.id} {operands} then {result} else\n    "
     body += printer.show(last.result)
     head = f"function {name} ({operands}: t) : t"
     declared.append(Declared(head, body, "The result of each case.", apart=True))
@@ -189,11 +193,15 @@ def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
         # Conditions that all families share may use it: no real is a NaN, say.
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
     body = element_printer(spec, etype).show(d.is_)
-    return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
+    is_function = kind_of(d.is_) is Kind.ELEMENT  # a condition is a predicate
+    return declare(d.id, names, "t", body, d.title, is_function=is_function)
 
 
 def stated_predicate(
-    entry: Constraint | Restriction, parameters: str, kind: str, printer: WhymlPrinter
+    entry: Constraint | Restriction,
+    parameters: str,
+    kind: str,
+    printer: WhymlPrinter,
 ) -> Declared:
     """A constraint or a restriction as a predicate."""
     return declare(
@@ -242,7 +250,11 @@ def _has(spec: Spec, etype: ElementType, allowed: Allowed) -> bool:
 
 
 def _allowed(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, allowed: Allowed
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str,
+    allowed: Allowed,
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
     signature = spec.signature

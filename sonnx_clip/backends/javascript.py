@@ -82,6 +82,7 @@ class JavaScriptPrinter(Printing):
         match expr:
             case tree.Name(id=name):
                 return _ATOM, name
+            # The script is the same for all types of a family, and `k` is of one type.
             case tree.Number(text=text):
                 return _ATOM, f'k["{text}"]'
             case _:
@@ -161,11 +162,12 @@ def _operator(spec: Spec) -> OperatorCode:
     results: dict[str, list[str]] = {}
     functions: dict[str, list[ScriptFunction]] = {}
     for family in spec.families:
-        domain = spec.domain_of(family.id)
-        domains[family.id] = "true" if domain is None else printer.show(domain)
-        giving_cases = spec.giving_cases(family.id)
-        results[family.id] = [printer.show(case.result) for case in giving_cases]
-        functions[family.id] = list(_functions(spec, family.id))
+        id_ = family.id
+        domain = spec.domain_of(id_)
+        domains[id_] = "true" if domain is None else printer.show(domain)
+        # The answers that a reading may give are among the results of all cases.
+        results[id_] = [printer.show(case.result) for case in spec.giving_cases(id_)]
+        functions[id_] = list(_functions(spec, id_))
     return OperatorCode(
         name=spec.signature.function,
         operands=operands,
@@ -242,6 +244,7 @@ def _entries(spec: Spec, family: str) -> Iterator[_Entry]:
     for case in spec.cases:
         yield _Entry("cases", case.id, operands, case.when)
     for definition in definitions_of(spec, *SECTIONS):
+        # One without parameters is about the operands.
         parameters = definition.parameters or operands
         condition = definition.is_ if definition.is_for(family) else None
         yield _Entry("definitions", definition.id, parameters, condition)
@@ -252,6 +255,7 @@ def _entries(spec: Spec, family: str) -> Iterator[_Entry]:
         yield _Entry("classes", klass.id, operands, condition)
     for latitude in spec.latitude:
         accepted = tree.Connective("and", latitude.when, latitude.accepts)
-        yield _Entry("latitude", latitude.id, (*with_result, "A"), accepted)
+        parameters = (*with_result, "A")
+        yield _Entry("latitude", latitude.id, parameters, accepted)
     for reading in spec.readings:
         yield _Entry("readings", reading.id, with_result, reading.returns)

@@ -107,6 +107,7 @@ def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
 
 def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
     """The module of a kernel: which path an input takes, and that each path computes Clip."""
+    # Declarations first, then the clones that name them, then the function that uses the clones.
     parts = []
     reads_integers = any(reading not in (None, "Float") for _, reading in traced.clones)
     if reads_integers:
@@ -167,6 +168,7 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
 
     manner = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():
+        # "true" where the planner chooses another kernel, whose own goal is about that input.
         claim = tree(paths, lambda path: f"{path.result} = clip x l m", "true")
         title = f"{kernel}, {manner}, is Clip for every input for which it is planned"
         quantifier = _forall(_united(paths), words(claim))
@@ -209,7 +211,7 @@ def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
     elements: list[str] = []
     masks: list[str] = []
     for name, kind in free.items():
-        if name in used:
+        if name in used:  # Why3 warns of a variable that is bound and not used
             names = elements if kind == "element" else masks
             names.append(name)
     groups = []
@@ -258,7 +260,7 @@ def _broken_lines(substitutions: Sequence[str]) -> str:
     text = ", ".join(substitutions)
     if len(text) < _WIDTH:
         return text
-    # Only those of `Bits` need two lines.
+    # Only those of `Bits` need two lines: the second begins with this substitution.
     lines_of_clone: list[str] = []
     for substitution in substitutions:
         if lines_of_clone and substitution != "function bw_xor = bw_xor":

@@ -90,13 +90,14 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     if first_operands:
         listed = f"{', '.join(first_operands)} and {last_operand}"
     rows = {dialect.id: _row(spec, dialect) for dialect in spec.dialects}
+    same_types = " == ".join(f"{name}.dtype" for name in operands)
     text = template("oracle.py.j2").render(
         spec=spec,
         operator=spec.signature.function,
         operands=", ".join(operands),
         first=operands[0],
         several=len(operands) > 1,
-        dtypes=" == ".join(f"{name}.dtype" for name in operands),
+        dtypes=same_types,
         listed=listed,
         uses_opposite=uses_opposite(spec),
         header=header_lines(spec),
@@ -128,13 +129,15 @@ def _row(spec: Spec, dialect: Dialect) -> dict[str, Any]:
             assert bounds is not None  # None only of a dialect that requires bounds
             low, high = bounds
             missing[type_id] = (int(low), int(high))
+    # Most columns are attributes of the dialect; the others replace what stands for them here.
     row = {column: getattr(dialect, column, None) for column in _COLUMNS}
+    words = {aspect: source.words for aspect, source in dialect.says.items()}
     return row | {
         "ranks": (dialect.ranks.least, dialect.ranks.greatest),
         "ranks_told": str(dialect.ranks),
         "missing": missing or None,
         "missing_of": dialect.missing.of if dialect.missing else None,
-        "says": {aspect: source.words for aspect, source in dialect.says.items()},
+        "says": words,
         "unsaid": dict(dialect.unsaid),
     }
 
@@ -196,6 +199,7 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
     for case in spec.cases:
         yield function(case.id, case.title, case.when)
     for klass in spec.classes_of(family):
+        # A class is within its case, which its own condition does not repeat.
         of_case = tree.Use(klass.case, (), tree.Kind.BOOL, operands)
         condition = _both(of_case, klass.when)
         yield function(klass.id, f"a class of the case {klass.case}", condition)
@@ -235,7 +239,12 @@ def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
         yield expr
 
 
-def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
+def _broken(
+    code: str,
+    expr: Expr,
+    family: str,
+    anchor: str,
+) -> str:
     """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
     if len(code) <= _WIDTH:
         return code
@@ -252,7 +261,12 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
     return f"(\n        {joined}\n    )"
 
 
-def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+def _branches(
+    expr: Expr,
+    family: str,
+    anchor: str,
+    indent: str,
+) -> str:
     """The code of an alternative; if it is long, condition and branches on lines of their own."""
     code = expression(expr, family, anchor)
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
@@ -307,6 +321,7 @@ class _NumPy(Printing):
         return self._called(function, expr.condition, expr.then, expr.otherwise)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
+        # Functions of a family have its name before theirs: a definition differs between families.
         if isinstance(expr, tree.Use):
             # Without arguments it is a case or class, called with the operands it is about.
             return self._called(f"{self.family}_{expr.id}", *expr.arguments, of=expr.of)

@@ -64,6 +64,7 @@ def render_findings(spec: Spec) -> dict[str, str]:
 
 def render_rewrites(spec: Spec) -> dict[str, str]:
     """The page of rewrites: when each is legal, and constants for which it is wrong."""
+    # Without statuses: the page is generated, and must not depend on what a build folder proved.
     shown = view(known_rewrites(), {}, {}, witnesses=True)
     text = template("rewrites.md.j2").render(
         header=[*header_lines(spec)[:1], f"Source: {REWRITES_FILE}"],
@@ -77,7 +78,9 @@ def render_rewrites(spec: Spec) -> dict[str, str]:
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
     covered = require_coverage(spec, obligations)
-    counts: dict[str, Counter[str]] = {page.id: Counter() for page in spec.texts}
+    counts: dict[str, Counter[str]] = {}  # of each sort of answer, by source
+    for page in spec.texts:
+        counts[page.id] = Counter()
     total: Counter[str] = Counter()
     not_encoded = []
     for sentence in covered:

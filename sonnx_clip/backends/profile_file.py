@@ -93,6 +93,7 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
         bits = int(encode(name, etype)) % modulus
         limits[name] = bits.to_bytes(etype.width // 8, "little").hex()
 
+    # The ids of obligations, by entry and role.
     theorems: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
     for claim in claims_of(spec, etype.id, "properties", "constraints"):
         entry = claim.shows[0]

@@ -73,6 +73,7 @@ def render_qualification(spec: Spec) -> dict[str, str]:
 # In pixels. A column is wider than a node by the line to the next.
 COLUMN, WIDTH, LINE, GAP = 290, 250, 15, 10
 _CHARACTERS = 38  # of a line of text in a node
+_MARGINS = 14  # above and below the text of a node, together
 
 
 def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
@@ -87,7 +88,7 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         """Place a node beside those below it; returns the middle of its height."""
         nonlocal next_leaf
         lines = tuple(textwrap.wrap(f"{node.id}  {node.text}", _CHARACTERS))
-        height = 14 + LINE * len(lines)
+        height = _MARGINS + LINE * len(lines)
         x = GAP + COLUMN * depth
 
         first_below = len(placed)

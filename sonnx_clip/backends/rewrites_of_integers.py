@@ -87,7 +87,12 @@ def _points(
         yield f"(opposite {number})"
 
 
-def _agreement(before: Expr, after: Expr, etype: ElementType, printer: TermPrinter) -> str:
+def _agreement(
+    before: Expr,
+    after: Expr,
+    etype: ElementType,
+    printer: TermPrinter,
+) -> str:
     """That both terms have the same result, where `before` is defined."""
     # Where `before` is not defined any result is right; where `after` alone is not, the terms differ.
     agreement = f"({printer.show(before)}) = ({printer.show(after)})"
@@ -129,6 +134,7 @@ def _domain_of_call(term: Expr, etype: ElementType) -> Expr | None:
     if not isinstance(term, tree.Call) or term.function not in operators():
         return None
     operator = operators()[term.function]
+    # By the family that the operator has the type in: unsigned types may be a family of their own.
     domain = operator.domain_of(operator.element_type(etype.id).family)
     if domain is None:
         return None
@@ -143,7 +149,7 @@ def _implied(condition: Expr, conclusion: Expr | None) -> Expr | None:
 def _all_of(*conditions: Expr | None) -> Expr | None:
     """The conjunction of conditions; None if all are always true."""
     stated = [condition for condition in conditions if condition is not None]
-    if not stated:
+    if not stated:  # the language has no `true` to return
         return None
     conjunction, *others = stated
     for condition in others:

@@ -59,13 +59,16 @@ def _split(text: str, depth: int) -> list[str]:
 def _depth(text: str, position: int) -> int:
     """How many parentheses and braces are open at a position."""
     before = text[:position]
-    return before.count("(") + before.count("{") - before.count(")") - before.count("}")
+    opened = before.count("(") + before.count("{")
+    closed = before.count(")") + before.count("}")
+    return opened - closed
 
 
 def _pack(pieces: list[str], width: int) -> list[str]:
     lines: list[str] = []
     for piece in pieces:
-        if lines and len(lines[-1]) + 1 + len(piece) <= width:
+        fits = lines and len(f"{lines[-1]} {piece}") <= width
+        if fits:
             lines[-1] += f" {piece}"
         else:
             lines.append(piece)

@@ -136,10 +136,14 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
             yield vector_of(evaluate, klass, number, values)
 
 
-def _by_class(evaluate: Evaluator, candidates: Iterable[Values]) -> dict[str, dict[Values, None]]:
+def _by_class(
+    evaluate: Evaluator,
+    candidates: Iterable[Values],
+) -> dict[str, dict[Values, None]]:
     """The candidates in each class, each once and in their order."""
-    classes = evaluate.spec.classes_of(evaluate.etype.family)
-    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}
+    by_class: dict[str, dict[Values, None]] = {}
+    for klass in evaluate.spec.classes_of(evaluate.etype.family):
+        by_class[klass.id] = {}  # also of a class that no candidate is in
     for values in candidates:
         # Outside the domain of the operator there is no expected result.
         if not evaluate.is_defined(*values):
@@ -219,6 +223,7 @@ def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Witnesses and named values, each special value beside the witnesses, core values, a sample of all."""
     special = special_patterns(etype)
     count = len(spec.signature.operands)
+    # Each class has one, so that no class is without vectors.
     witnesses = []
     for klass in spec.classes_of(etype.family):
         texts = klass.inhabited_by.texts()
@@ -247,7 +252,10 @@ def _spread(candidates: list[Values]) -> list[Values]:
 
 
 def vector_of(
-    evaluate: Evaluator, klass: ValueClass, number: int, values: Values
+    evaluate: Evaluator,
+    klass: ValueClass,
+    number: int,
+    values: Values,
 ) -> dict[str, Any]:
     """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
     etype = evaluate.etype

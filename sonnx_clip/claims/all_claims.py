@@ -58,6 +58,7 @@ def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
             known[""] = tuple(meaning.restrictions_claims(spec))
         return known[""]
     skipped = () if has_written_theory(spec) else _NEED_THEORIES
+    # In the order that is asked for: that of goals in a theory.
     claims: list[Claim] = []
     for name in groups or _GROUPS:
         if name in skipped:

@@ -44,8 +44,14 @@ _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 class ClaimTruth(Evaluator):
     """Evaluates claims in one element type: beside the language, functions that claims alone have."""
 
-    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+    def _call(
+        self,
+        name: str,
+        arguments: list[Function],
+        trees: tuple[Expr, ...],
+    ) -> Function:
         match name, arguments:
+            # That the hand-written Clip is the cases is itself a claim, which is evaluated as true.
             case "written_clip", _:
                 return self._result_of(arguments)
             case "distinct", (first, second):
@@ -65,8 +71,9 @@ class ClaimTruth(Evaluator):
 
     def _of_tensors(self, *operands: TensorValue) -> TensorValue:
         """The result for operands of one entry, as samples are."""
-        entry = self.result(*(operand.entries[0] for operand in operands))
-        return TensorValue(operands[0].type, operands[0].shape, (entry,))
+        entries = [operand.entries[0] for operand in operands]
+        first = operands[0]
+        return TensorValue(first.type, first.shape, (self.result(*entries),))
 
     def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a claim for which `is_evaluated` holds is true, as a function of its variables."""
@@ -80,6 +87,7 @@ class ClaimTruth(Evaluator):
             for name, value_of in witness.items():
                 environment[name] = value_of(values)
 
+            # One by one, as the provers get them: a claim says nothing where a premise is false.
             for premise in premises:
                 if not premise(environment):
                     return True
@@ -158,13 +166,15 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     # All special values are affordable for two variables, not for three.
     few_operands = len(bound) <= 2 and set(bound) <= set(operands)
     if few_operands and etype.bits is not None:
-        for patterns in product(special_patterns(etype), repeat=len(bound)):
+        special = special_patterns(etype)
+        for patterns in product(special, repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
 
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
     floats: list[Value] = []
-    if "F" in bound:  # an operator without conversions may lack float32
+    if "F" in bound:
+        # Only then: an operator without conversions may lack float32.
         float32 = spec.element_type("float32")
         floats = [encode(text, float32) for text in _FLOATS]
 
@@ -234,15 +244,22 @@ def _require_true(spec: Spec, etype: ElementType, claim: Claim) -> None:
     )
 
 
-def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
+def _where(
+    spec: Spec,
+    etype: ElementType,
+    claim: Claim,
+    sample: Mapping[str, Any],
+) -> str:
     """The values for which a claim is false; those of restrictions are of no use to a reader."""
     if claim.subject == SUBJECT:
         return ""
     evaluate = truth(spec, etype)
     values = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
     values |= sample
-    shown_values = [_shown(spec, etype, name, value) for name, value in values.items()]
-    return f" for {', '.join(shown_values)}"
+    numbers = []
+    for name, value in values.items():
+        numbers.append(_shown(spec, etype, name, value))
+    return f" for {', '.join(numbers)}"
 
 
 def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
@@ -274,7 +291,12 @@ def _place(spec: Spec, id_: str) -> str:
     return f"{spec.file} ({id_})"
 
 
-def _shown(spec: Spec, etype: ElementType, name: str, value: Value | TensorValue) -> str:
+def _shown(
+    spec: Spec,
+    etype: ElementType,
+    name: str,
+    value: Value | TensorValue,
+) -> str:
     if isinstance(value, TensorValue):
         entry = show(value.entries[0], etype)  # a sample has one
         return f"{name} = [{entry}]" if value.shape else f"{name} = {entry}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
     """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
     section = f"{about} of {etype.family}"
-    if section not in claim_templates():  # of reals and unsigned integers
+    if section not in claim_templates():  # of reals, say, which have no bits
         return
     # A claim about a definition is made where the operator has it.
     placeholders: dict[str, Any] = {definition.id: True for definition in spec.definitions}
@@ -88,12 +88,12 @@ def classes_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The classes partition each case, and each is inhabited."""
     for case in spec.cases:
         if etype.family in case.not_for:
-            continue
+            continue  # an empty case has no classes
         classes = spec.classes_of(etype.family, case.id)
-        parts = _parts([c.id for c in classes])
+        parts = _parts([klass.id for klass in classes])
         yield from expanded(spec, etype, "classes", case, **parts)
-        for c in classes:
-            yield from expanded(spec, etype, "inhabited", c)
+        for klass in classes:
+            yield from expanded(spec, etype, "inhabited", klass)
 
 
 def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -101,8 +101,10 @@ def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for p in spec.properties:
         if etype.family not in p.families:
             continue
-        is_refuted = etype.family in p.refuted_for
-        met_at = _numbers_that_meet(spec, etype, p) if is_refuted else None
+        met_at = None
+        if etype.family in p.refuted_for:
+            # A condition that no numbers meet would make "holds where …" vacuous.
+            met_at = _numbers_that_meet(spec, etype, p)
         yield from expanded(spec, etype, "properties", p, met_at=met_at)
 
 
@@ -142,12 +144,13 @@ def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Cla
         answers = []
         for id_ in entry.given_by:
             predicate = spec.reading(id_).predicate
-            answers.append(f"{predicate}({operands}, A)")
+            answers.append(f"{predicate}({operands}, A)")  # A: what the runtime answers
         yield from expanded(spec, etype, "latitude and readings", entry, answers=Listed(answers))
 
     # The other way round, each reading is held against all entries at once: one of them has to accept.
     conditions: dict[str, Expr] = {}
     granted: list[str] = []
+    # By numbers: ids of latitudes have hyphens, which no placeholder may have.
     for i, entry in enumerate(entries):
         conditions[f"when{i}"] = entry.when
         conditions[f"accepts{i}"] = entry.accepts

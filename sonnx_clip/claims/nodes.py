@@ -37,8 +37,10 @@ def values(literals: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[st
 def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
     """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
     if tensors:
-        return tree.Call("clip_tensor", variable_nodes(signature.ids, Kind.TENSOR), Kind.TENSOR)
-    return tree.CasesResult(signature.function, variable_nodes(signature.ids), Kind.ELEMENT)
+        operands = variable_nodes(signature.ids, Kind.TENSOR)
+        return tree.Call("clip_tensor", operands, Kind.TENSOR)
+    operands = variable_nodes(signature.ids)
+    return tree.CasesResult(signature.function, operands, Kind.ELEMENT)
 
 
 def stated(signature: Signature, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
@@ -60,7 +62,7 @@ def free_names(expr: Expr) -> set[str]:
     match expr:
         case Name(id=name):
             return {name}
-        case tree.Use(arguments=(), of=operands):
+        case tree.Use(arguments=(), of=operands):  # a case or class, without arguments in its text
             return set(operands)
         case tree.Let(name=name, value=value, body=body):
             # The value is outside the scope of the variable that it is bound to.
@@ -76,20 +78,21 @@ def free_names(expr: Expr) -> set[str]:
 def names_used(claim: Claim) -> set[str]:
     """The variables that premises and conclusion use, and those that the values of these use."""
     assert not isinstance(claim.conclusion, Written)
-    used: set[str] = set()
-    for part in (*claim.premises, claim.conclusion):
-        used |= free_names(part)
+    used = free_names(claim.conclusion)
+    for premise in claim.premises:
+        used |= free_names(premise)
 
     # A value uses quantified variables only, no other value: one step is enough.
-    values_used = [value for name, value in claim.witness.items() if name in used]
-    for value in values_used:
-        used |= free_names(value)
-    return used
+    of_values: set[str] = set()
+    for name, value in claim.witness.items():
+        if name in used:
+            of_values |= free_names(value)
+    return used | of_values
 
 
 def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:
     """The operands, and other entries of the first tensor where a condition compares two inputs."""
+    if signature.second not in free_names(condition):
+        return signature.ids
     first, *others = signature.ids
-    if signature.second in free_names(condition):
-        return (first, signature.second, *others)
-    return signature.ids
+    return (first, signature.second, *others)

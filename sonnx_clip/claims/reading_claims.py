@@ -34,6 +34,7 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of the first finding that contrasts them."""
+    # One claim for a pair, however many findings contrast it: its name has the two ids alone.
     first_contrasts: dict[tuple[str, str], Contrast] = {}
     for finding in spec.findings:
         for witness in finding.witnesses:
@@ -87,21 +88,22 @@ def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
 def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each dialect beside SONNX, without bounds and after the one before; then conversions."""
     dialects = [d for d in spec.dialects if etype.id in d.element_types]
+    by_id = {d.id: d for d in dialects}
     for d in dialects:
         yield from _of_dialect(spec, etype, d)
-        before = next((other for other in dialects if other.id == d.after), None)
+        # The version before may lack the element type.
+        before = by_id.get(d.after or "")
         if before is not None:
             yield from _after(spec, etype, d, before)
         if d.equivalence is not None:
-            reading, other = spec.reading(d.reading), spec.reading(d.equivalence.to)
             yield from expanded(
                 spec,
                 etype,
                 "equivalence",
                 d,
                 d.equivalence,
-                reading=reading,
-                other=other,
+                reading=spec.reading(d.reading),
+                other=spec.reading(d.equivalence.to),
             )
     yield from _conversions(spec, etype, dialects)
 
@@ -133,6 +135,7 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     reading = spec.reading(d.reading)
     placeholders = _defaults(spec, etype, d)
     default = d.printed_default
+    # What the page prints is in the type of the bounds: in other types it is another number.
     if default is not None and etype.id == d.bound_type:
         placeholders["printed"] = default.max
         placeholders["at_least"] = Number(default.min)
@@ -177,7 +180,12 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     return placeholders
 
 
-def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
+def _after(
+    spec: Spec,
+    etype: ElementType,
+    d: Dialect,
+    before: Dialect,
+) -> Iterator[Claim]:
     """A newer version changes nothing with given bounds; without bounds nothing but what it lists."""
     placeholders = _defaults(spec, etype, d)
     old_defaults = _defaults(spec, etype, before)

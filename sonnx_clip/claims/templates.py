@@ -287,7 +287,8 @@ def condition(
         value = placeholders.find(name.removeprefix("_")) if placeholders else None
         if isinstance(value, get_args(Expr)):
             expressions[name] = value
-    # Only an expression is put in; a text is in its place already, by `format_map`.
+    # Only an expression is put in; a text is in its place already, by `format_map`. The kinds decide
+    # how the text is parsed, and so belong to the key below; the expressions themselves do not.
     kinds = {name: kind_of(expression) for name, expression in expressions.items()}
 
     # The text is parsed once for all types of a family; expressions are put in afterwards.
@@ -299,7 +300,13 @@ def condition(
     return rewritten(parsed[key], partial(_meant, spec, family, expressions, tensors))
 
 
-def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
+def _scope(
+    spec: Spec,
+    family: str,
+    kinds: Mapping[str, Sort],
+    *,
+    tensors: bool,
+) -> Scope:
     """What a template may use: the variables of claims, `kinds` of expressions, functions and entries."""
     signature = spec.signature
     families = frozenset({family})
@@ -356,7 +363,13 @@ def _meant(
     return None
 
 
-def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: Expr) -> Expr:
+def _some(
+    spec: Spec,
+    family: str,
+    quantifier: str,
+    variables: list[str],
+    body: Expr,
+) -> Expr:
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
     results = answers_of_cases(spec, family)
     nans = (Number("nan"), Number("-nan")) if family == "float" else ()

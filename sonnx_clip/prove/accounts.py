@@ -34,6 +34,7 @@ _RESERVED: Final = frozenset(
 _SETS: Final = ("set-logic", "set-info", "set-option")
 _GOAL: Final = "Goal "
 
+Goal: TypeAlias = tuple[str, str]  # theory and goal
 Said: TypeAlias = tuple[Literal["assertion", "setting"], str, str]  # kind, name, statement
 
 
@@ -43,13 +44,13 @@ class Account:
 
     Args:
         said: what is to be listed: kind, name and statement.
-        refused: what is not accounted for, by theory and goal.
+        refused: what is not accounted for, by goal.
         smoke: the task of each smoke goal, without the symbols that nothing else in it uses.
     """
 
     said: set[Said] = field(default_factory=set)
-    refused: dict[tuple[str, str], str] = field(default_factory=dict)
-    smoke: dict[tuple[str, str], str] = field(default_factory=dict)
+    refused: dict[Goal, str] = field(default_factory=dict)
+    smoke: dict[Goal, str] = field(default_factory=dict)
 
 
 class UnaccountedError(ValueError):
@@ -67,15 +68,15 @@ class _Parts:
 
 
 def account(
-    tasks: Mapping[tuple[str, str], str],
-    contexts: Mapping[tuple[str, str], str],
+    tasks: Mapping[Goal, str],
+    contexts: Mapping[Goal, str],
     lemmas: frozenset[str],
     prover: str,
 ) -> Account:
     """Account for all tasks of a theory file.
 
     Args:
-        tasks: the tasks that are proved, comments included, by theory and goal.
+        tasks: the tasks that are proved, comments included, by goal.
         contexts: what shows the context of each theory: its smoke task, or its goals with premises in them.
         lemmas: names of lemmas that are obligations.
         prover: for whom the tasks are.
@@ -98,12 +99,13 @@ def account(
             result.smoke[theory, goal] = _without_unused_symbols(parts)
 
     for (theory, goal), text in tasks.items():
-        if theory in broken or theory not in context_of:
+        context = context_of.get(theory)
+        if theory in broken or context is None:
             unknown = f"the context of the goals of {theory} is unknown"
             result.refused[theory, goal] = broken.get(theory, unknown)
             continue
         try:
-            _task(text, goal, context_of[theory], prover, result.said)
+            _task(text, goal, context, prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
             result.refused[theory, goal] = str(error)
     return result
@@ -149,7 +151,8 @@ def _without_unused_symbols(parts: _Parts) -> str:
         elif command.head in _DECLARES:
             name = str(command.term[1])
             own_uses = 1
-        if name and uses[name] == own_uses:
+        is_unused = name and uses[name] == own_uses
+        if is_unused:
             uses.subtract(symbols(command.term))
         else:
             kept.append(command.text)
@@ -316,7 +319,8 @@ def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> 
     # An equation defines a symbol, and so contradicts nothing, only if it says for each choice of arguments
     # what the value is, once, and in terms of other symbols.
     is_declared = declared.get(name, _NOWHERE) < place
-    of_all_bound = sorted(map(smtlib_text, arguments)) == sorted(map(smtlib_text, bound))
+    bound_texts = sorted(map(smtlib_text, bound))
+    of_all_bound = sorted(map(smtlib_text, arguments)) == bound_texts
     if not is_declared or not of_all_bound or name in bound:
         return ""
     is_recursive = any(name in symbols(body) for body in bodies)
@@ -361,12 +365,11 @@ def _sorts(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> b
     formula = _formula(command)
     if not command.name.endswith("_sort"):
         return False
-    if not isinstance(formula, tuple) or len(formula) != 3:
-        return False
-    function, _, constant = formula
-    if function != "sort" or not isinstance(constant, str):
-        return False
-    return declared.get(constant, place) < place
+    match formula:
+        case ("sort", _, str(constant)):
+            return declared.get(constant, place) < place
+        case _:
+            return False
 
 
 def symbols(term: Term) -> frozenset[str]:

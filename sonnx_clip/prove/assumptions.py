@@ -109,11 +109,12 @@ def _declared(d: WhymlDeclaration) -> Iterator[TheoryItem]:
             yield _item(d, "goal" if first == "goal" else "lemma")
         case "val":
             yield _item(d, "val", f"val {d.contract}".strip())
-        case "type" if "invariant" in words:
+        case "type" if "invariant" in words:  # Why3 assumes it of every value
             yield _item(d, "type", d.source)
+        # Without a definition: a driver or a clone gives it a meaning.
         case "predicate" | "function" | "constant" if "=" not in words:
             yield _item(d, "undefined", d.source)
-        case "let" if "lemma" in marks:
+        case "let" if "lemma" in marks:  # a program whose contract is a lemma for what follows
             yield _item(d, "lemma program")
         case "let" if d.name.startswith(CALLED):
             yield _item(d, "program", _before_body(d.contract))
@@ -130,7 +131,7 @@ def _imported(
         match words:
             case [_, "coercion", "function", function]:  # it decides how a formula is read
                 yield _item(d, "meta", d.source, function)
-            case _:
+            case _:  # others change what Why3 prints, each in its own way
                 yield _item(d, "refused", d.source, "a meta")
         return
     if first == "clone" and "axiom" in words:  # `with axiom .`: its axioms are assumed
@@ -202,7 +203,7 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Th
 
 def _behind_smoke(declared: Sequence[TheoryItem]) -> Iterator[TheoryItem]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
-    tested: set[str] = set()
+    tested: set[str] = set()  # the modules whose smoke goal was read
     for item in declared:
         if item.module in tested and item.kind in _ASSERTS:
             message = f"a declaration after the smoke goal of {item.module}"

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import time
+from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.prove.statements import lines_of_list
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
@@ -103,13 +105,15 @@ class CoqSource:
         module = self.module.removeprefix("SonnxClip.")
         for match in _THEOREM.finditer(self.text):
             name = match["name"]
+            # The comment right above a theorem lists what it shows.
             shows = _SHOWS.search(match["comment"] or "")
             ids = shows["ids"].replace(",", " ").split() if shows else []
+            line = self.text.count("\n", 0, match.start("name")) + 1
             yield CoqTheorem(
                 id=f"{module}.{name}",
                 module=module,
                 file=self.path,
-                line=self.text.count("\n", 0, match.start("name")) + 1,
+                line=line,
                 shows=tuple(ids),
             )
 
@@ -117,7 +121,7 @@ class CoqSource:
         """The theorem, lemma or definition in which a line lies, as it is written."""
         lines_above = self.text.splitlines()[:line]
         heads = _NAMED.findall("\n".join(lines_above))
-        if not heads:
+        if not heads:  # an import, say
             return "the file"
         return " ".join(heads[-1].split())
 
@@ -253,9 +257,10 @@ def compile_all(
                 compiling[module] = pool.submit(compiled, by_module[module])
             results = {module: compiling[module].result() for module in by_module}
         except CycleError as error:
-            cycle = ", ".join(error.args[1])
-            raise UserError(f"cycle of Coq files: {cycle}") from None
+            _, modules = error.args
+            raise UserError(f"cycle of Coq files: {', '.join(modules)}") from None
         except BaseException:
+            # Ctrl-C too: else the pool would wait for each file to end.
             running.stop()
             raise
     seconds = {module: result.seconds for module, result in results.items()}
@@ -284,7 +289,8 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> _Compiled:
     place = _PLACE.search(done.text)
     if place:
         line = int(place["line"])
-        _, _, message = done.text[place.end() :].partition("\n")  # without the columns
+        after_line = done.text[place.end() :]
+        _, _, message = after_line.partition("\n")  # without the columns
     reason = " ".join(message.split())[:400] or f"coqc ended with status {done.status}"
     if done.killed:
         reason = f"no answer within {SECONDS} s"
@@ -303,14 +309,14 @@ def axioms_of(
     Raises:
         UserError: Coq gives no answer, or one that is not known here.
     """
-    by_module: dict[str, list[str]] = {}
+    ids_of_module: dict[str, list[str]] = defaultdict(list)
     for theorem in theorems:
-        by_module.setdefault(theorem.module, []).append(theorem.id)
+        ids_of_module[theorem.module].append(theorem.id)
 
     # One question a module: a term that uses all its theorems.
-    modules = [f"SonnxClip.{module}" for module in by_module]
+    modules = [f"SonnxClip.{module}" for module in ids_of_module]
     lines = [f"Require {' '.join(modules)}."]
-    for number, ids in enumerate(by_module.values()):
+    for number, ids in enumerate(ids_of_module.values()):
         term = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids) + "I"
         # The line by which the answer to this question is told from the one before.
         lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
@@ -321,10 +327,10 @@ def axioms_of(
     done = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     # What comes before the first question answers none.
     answers = _ANSWER.split(done.text)[1:] if done.status == 0 else []
-    if len(answers) != len(by_module):
+    if len(answers) != len(ids_of_module):
         end_of_output = " ".join(done.text.split())[-400:]
         raise UserError(f"Coq does not print the assumptions of the theorems: {end_of_output}")
-    return dict(zip(by_module, map(_axioms, answers), strict=True))
+    return dict(zip(ids_of_module, map(_axioms, answers), strict=True))
 
 
 def _axioms(answer: str) -> tuple[str, ...]:
@@ -334,12 +340,16 @@ def _axioms(answer: str) -> tuple[str, ...]:
         return ()
     head, _, axioms = text.partition("\n")
     names = {match["name"] for match in _AXIOM.finditer(axioms)}
+    # An answer in other words could hide an axiom: it is not read as "none".
     if head != "Axioms:" or not names:
         raise UserError(f"Coq printed an unknown answer: {text[:200]}")
     return tuple(sorted(names))
 
 
-def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def unlisted_axioms(
+    root: Path,
+    axioms_of_module: Mapping[str, tuple[str, ...]],
+) -> Iterator[str]:
     """Where the axioms of a module differ from the list that a person keeps."""
     listed = _listed_axioms(root / GOLDEN)
     now: dict[str, str] = {}
@@ -360,12 +370,9 @@ def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]])
 def _listed_axioms(file: Path) -> dict[str, str]:
     """The list that a person keeps: axioms by module; empty where there is none."""
     listed: dict[str, str] = {}
-    if not file.is_file():
-        return listed
-    for line in file.read_text(encoding="utf-8").splitlines():
-        if line.strip() and not line.startswith("#"):
-            module, axioms = line.split(": ", 1)
-            listed[module] = axioms
+    for line in lines_of_list(file):
+        module, axioms = line.split(": ", 1)
+        listed[module] = axioms
     return listed
 
 
@@ -377,7 +384,7 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """
     command = ["coqchk", "-silent", "-o", *_load_path(folder)]
     for module in modules:
-        command += ["-norec", module]
+        command += ["-norec", module]  # the module without what it requires
     done = _run(command, running)
     if done.killed:
         return f"coqchk rejects the compiled files: no answer within {SECONDS} s"

@@ -226,7 +226,12 @@ def _paths(etype: ElementType) -> tuple[str, ...]:
 # --- The C with its contracts -----------------------------------------------------------------------------
 
 
-def join(contract: str, loop: str, c: str, name: str) -> str:
+def join(
+    contract: str,
+    loop: str,
+    c: str,
+    name: str,
+) -> str:
     """One C file for Frama-C: the contracts, then the C with the annotation before its loop.
 
     Args:
@@ -240,6 +245,7 @@ def join(contract: str, loop: str, c: str, name: str) -> str:
     """
     if "/*@" in c or "//@" in c:
         raise UserError("the C has an annotation, which Frama-C would assume", name, _AGAIN)
+    # The annotation of the loop goes right before it: of several it is not known which one it is for.
     loops = list(_WHILE.finditer(c))
     if len(loops) != 1:
         raise UserError(f"it has {len(loops)} loops; the contracts are for one", name, _AGAIN)
@@ -295,7 +301,8 @@ class FramaC:
     ) -> list[str]:
         """The Frama-C command for a file; its reports and its session go into `folder`."""
         config = self.smoke_config if smoke else self.config
-        provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
+        names = [f"{prover.name}:{prover.version}" for prover in self.provers]
+        provers = ",".join(names)
         return [
             *("env", f"WHY3CONFIG={config}", "frama-c", *OPTIONS),
             *("-wp-prover", provers),
@@ -369,8 +376,9 @@ def prove_type(
         UserError: a file is missing, or the C is not one that the contracts fit.
     """
     begun = time.monotonic()
-    texts = {path: _text(root or repo_root(), path) for path in _paths(etype)}
-    header, c, contract, loop = texts.values()
+    folder_above = root or repo_root()
+    texts = {path: _text(folder_above, path) for path in _paths(etype)}
+    header, c, contract, loop = texts.values()  # in the order of `_paths`
     if "/*@" in header or "//@" in header:
         raise UserError("the header has an annotation, which Frama-C would assume", HEADER, _AGAIN)
     unit = join(contract, loop, c, c_path(etype))
@@ -409,7 +417,9 @@ def _lay_out(folder: Path, unit: str, header: str) -> Path:
 
 def _held(claim: WpGoal) -> bool:
     """Whether a smoke claim was put to every prover, and shown by none."""
-    return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
+    # By none, and not by the simplifier either; a prover that is not in the report was not asked.
+    shown_by_none = claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
+    return claim.total > 0 and shown_by_none
 
 
 def _run(
@@ -451,6 +461,7 @@ def _readable(report: str, words: list[str]) -> Iterator[None]:
 
 def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
     """The goals of a run, in the order of WP's report."""
+    # With words the type counts as not proved, whatever goals are returned.
     with _readable("WP wrote no readable report", words):
         by_function = json.loads(file.read_text(encoding="utf-8"))["wp:functions"]
         goals: list[WpGoal] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.store import Store, StoreKind
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sonnx_clip.prove.accounts import Said
+    from sonnx_clip.prove.accounts import Goal, Said
     from sonnx_clip.prove.outcome import Reply
-
-Goal: TypeAlias = tuple[str, str]  # theory and goal
 
 _KIND = StoreKind(
     noun="ledger",
@@ -84,6 +82,7 @@ class Ledger:
 
     def forget(self, task: str, prover: Prover, limits: ProverLimits) -> None:
         """Remove an answer: the prover now returns another, or none."""
+        # Else the next run would take the old one, and not see what has just failed.
         self._store.remove(_answer_key(task, prover, limits))
 
     def listing(self, source: str, prover: str) -> Listing | None:
@@ -92,7 +91,7 @@ class Ledger:
         if row is None:
             return None
         task_rows, said_rows = json.loads(row.value)
-        # JSON has neither keys of two parts nor sets.
+        # JSON has neither keys of two parts nor sets: a task is a row of theory, goal and digest.
         tasks = {(theory, goal): digest for theory, goal, digest in task_rows}
         said = frozenset((kind, name, text) for kind, name, text in said_rows)
         return Listing(tasks, said)

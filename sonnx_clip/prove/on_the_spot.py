@@ -99,6 +99,7 @@ def prove_sufficiency(
         # One limit for all programs together; that of a prover is for it alone.
         guard = threading.Timer(seconds, running.stop)
         guard.start()
+        # Whatever goes wrong is a reason why it is argued only: the decision itself stands.
         try:
             outcomes = _outcomes(module, Path(folder), running, seconds)
         except UserError as error:  # a tool does not run, or Why3 does not accept the statement
@@ -150,13 +151,21 @@ def _replies(
     path = str(file)
     printed = print_tasks(why3, prover, (path,), running)[path]
     goals = {goal for _, goal in printed.tasks}
+    # As in `prove`: a task that is not accounted for may assert anything.
     if printed.complaint or printed.account.refused or goals != expected:
         raise UserError("Why3 does not print the statement")
     whole_seconds = max(1, int(seconds))
     limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=whole_seconds)
     replies = {}
     for (_, goal), task in printed.tasks.items():
-        replies[goal] = ask(prover, task.text, task.digest, limits, file.parent, running)
+        replies[goal] = ask(
+            prover,
+            task.text,
+            task.digest,
+            limits,
+            file.parent,
+            running,
+        )
     return replies
 
 
@@ -169,7 +178,8 @@ def _summary(outcomes: list[Outcome]) -> Sufficiency:
             if verdicts.get(reply.prover, "valid") == "valid":
                 verdicts[reply.prover] = reply.verdict
 
-    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items())
+    answers = [f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items()]
+    reason = ", ".join(answers)
     # A prover that proves every goal does not count where the other refutes one.
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)

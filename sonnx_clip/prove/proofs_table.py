@@ -89,6 +89,7 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
         if section == "classes":
             rows = {f"all {len(ids)} classes": {*ids}}  # there are too many for a row each
         yield section.replace("_", " "), rows
+    # Rewrites are in a file of their own, and their goals are shown by the ids there.
     rewrites = {rewrite.id for rewrite in known_rewrites()}
     theorems = {theorem.id for theorem in known_theorems()}
     rows = {
@@ -134,6 +135,7 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     """For each statement that is refuted as written, the numbers and the condition under which it holds."""
     refuted: set[tuple[str, str]] = set()
+    # Only what this run has proved to be refuted, by entry and family.
     for outcome in proofs.outcomes:
         obligation = outcome.obligation
         is_refutation = obligation.kind in ("refutation", "counterexample")
@@ -193,9 +195,10 @@ def proofs_summary(proofs: Proofs) -> str:
     # A canary counts as proved where every prover refuted it.
     refuted = sum(o.status == "proved" for o in proofs.canaries)
     sent = counted(proofs.run.asked, "task")
+    by_two = f"{statuses['proved']} proved by two provers"
+    not_proved = f"{statuses['not proved']} not proved"
     return (
-        f"{obligations} ({tasks}): {statuses['proved']} proved by two provers, {by_one},"
-        f" {statuses['not proved']} not proved;"
+        f"{obligations} ({tasks}): {by_two}, {by_one}, {not_proved};"
         f" {refutations_of_source} of the source,"
         f" {counterexamples} to claims that no source makes;"
         f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"
@@ -210,6 +213,7 @@ def failures(
     shown: int,
 ) -> Iterator[str]:
     """The obligations that are not proved, and the false statements that are not refuted."""
+    # A few, since one mistake in a theory may make hundreds of goals false.
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
     for outcome in failed[:shown]:
         yield _failure(why3, provers, outcome, "not proved")
@@ -235,10 +239,11 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
     for outcome in proofs.outcomes:
         if outcome.status != "proved by one":
             continue
-        yield f"\nproved by one prover only: {outcome.obligation.id}: {outcome.obligation.title}"
+        obligation = outcome.obligation
+        yield f"\nproved by one prover only: {obligation.id}: {obligation.title}"
         for reply in outcome.failed_replies:
             prover = _prover_of(reply, provers)
-            limits = limits_of(outcome.obligation, prover)
+            limits = limits_of(obligation, prover)
             # A countermodel or a failure is none of these: it would not be proved by one.
             if reply.verdict == "timeout":
                 why = f"did not end within {limits.seconds} s"
@@ -247,7 +252,7 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
                 why = f"does not know it with {limits.resources} of its steps, on any machine"
                 todo = "state it otherwise, or see whether another version of the prover knows it"
             yield f"  {reply.prover} {why}: {todo}"
-            yield f"  by hand: {by_hand(why3, prover, outcome.obligation)}"
+            yield f"  by hand: {by_hand(why3, prover, obligation)}"
 
 
 def _failure(

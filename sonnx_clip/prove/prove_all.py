@@ -11,7 +11,7 @@ from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.drivers import GUARD_SECONDS, PROOF_RESOURCES, SMOKE_RESOURCES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.accounts import Said
+    from sonnx_clip.prove.accounts import Goal, Said
     from sonnx_clip.prove.ledger import Ledger
     from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.prove.snapshot import Why3
@@ -87,6 +87,14 @@ class _Batch:
     are_canaries: bool
 
 
+class _Question(NamedTuple):
+    """What a prover is asked: equal questions are asked once."""
+
+    task: str  # the digest of its text
+    prover: str
+    limits: ProverLimits
+
+
 @dataclass
 class ProofSession:
     """Runs the questions of one call. Not to be used twice.
@@ -106,8 +114,8 @@ class ProofSession:
     on_progress: Callable[[int], None] = lambda _: None
     # By the obligation's id and the prover.
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
-    # What Why3 printed: theory and goal, by file.
-    _goals: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    # What Why3 printed, by file.
+    _goals: dict[str, set[Goal]] = field(default_factory=lambda: defaultdict(set))
     _said: set[Said] = field(default_factory=set)
     _run: ProofRun = field(default_factory=ProofRun)
     _running: Running = field(default_factory=Running)
@@ -129,7 +137,8 @@ class ProofSession:
             canaries: all of some files.
         """
         start = time.monotonic()
-        batches = [*self._batches(obligations), *self._batches(canaries, are_canaries=True)]
+        batches = list(self._batches(obligations))
+        batches += self._batches(canaries, are_canaries=True)
         unknown = [batch for batch in batches if not self._known(batch)]
         if unknown:
             # Canaries test the printers, Why3 and provers of this very run, so all of them are sent.
@@ -142,6 +151,7 @@ class ProofSession:
                 self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        # All canaries of a file are asked, so that a further goal in it is a stray too.
         files = complete_files | {canary.file for canary in canaries}
         strays = tuple(self._strays((*obligations, *canaries), files))
         self._run.wall = time.monotonic() - start
@@ -166,6 +176,7 @@ class ProofSession:
         by_file: dict[str, list[Obligation]] = defaultdict(list)
         for obligation in obligations:
             by_file[obligation.file].append(obligation)
+        # A batch for each prover: Why3 prints other tasks for each.
         for file, of_file in sorted(by_file.items()):
             for prover in self.provers:
                 yield _Batch(file, prover, tuple(of_file), are_canaries)
@@ -180,7 +191,8 @@ class ProofSession:
 
     def _known(self, batch: _Batch) -> bool:
         """Take all replies of a batch from the ledger, if it has them."""
-        listing = self.ledger.listing(self.why3.digest(batch.file), batch.prover.name)
+        source = self.why3.digest(batch.file)
+        listing = self.ledger.listing(source, batch.prover.name)
         if listing is None:
             return False
         self._note(batch, listing)
@@ -210,7 +222,7 @@ class ProofSession:
             printing[future] = portion
 
         # Provers start on the tasks of a file as soon as it is printed, while Why3 reads others.
-        asking: dict[tuple[str, str, ProverLimits], Future[Reply]] = {}
+        asking: dict[_Question, Future[Reply]] = {}
         waiting: dict[Future[Reply], list[tuple[_Batch, Obligation]]] = defaultdict(list)
         for printed in as_completed(printing):
             for batch in printing[printed]:
@@ -218,7 +230,7 @@ class ProofSession:
                 for obligation, task in self._unanswered(batch, tasks):
                     # Two obligations of a type can have one task, and the answer stands for both.
                     limits = limits_of(obligation, batch.prover)
-                    question = (task.digest, batch.prover.name, limits)
+                    question = _Question(task.digest, batch.prover.name, limits)
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits, task, folder)
                     answer_to_come = asking[question]
@@ -280,11 +292,13 @@ class ProofSession:
         A failure is repeated in the next run, and so is what took too long by the clock: that may be the
         machine's fault. What a prover does not know within its resources it will not know again.
         """
-        answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
+        prover = batch.prover
+        answer = ask(prover, task.text, task.digest, limits, folder, self._running)
         if answer.verdict not in ("failed", "timeout"):
-            self.ledger.record(answer, batch.prover, limits)
+            self.ledger.record(answer, prover, limits)
         else:
-            self.ledger.forget(task.digest, batch.prover, limits)
+            # A canary may have an answer there, which this one contradicts.
+            self.ledger.forget(task.digest, prover, limits)
         return answer
 
     def _note(self, batch: _Batch, listing: Listing) -> None:
@@ -380,6 +394,7 @@ def proofs_record_of(
 
 
 def _row(outcome: Outcome) -> OutcomeRecord:
+    # What it states and its status are for people: readers of the record derive both.
     fields = {**vars(outcome.obligation), "status": outcome.status, "replies": outcome.replies}
     return OutcomeRecord.model_validate(fields)
 
@@ -387,6 +402,7 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 def by_hand(why3: Why3, prover: Prover, obligation: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
     limits = limits_of(obligation, prover)
+    # Why3 calls the prover's own steps "steps" too, and passes them on (why3.conf).
     limit_options = ("-s", str(limits.resources), "-t", str(limits.seconds))
     options = (*limit_options, *goal_options(obligation))
     return shlex.join(command(why3, prover, obligation.file, *options))

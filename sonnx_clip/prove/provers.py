@@ -49,7 +49,7 @@ class Prover:
     @property
     def why3_name(self) -> str:
         """Its name for Why3; the comma at the end excludes its variants."""
-        return f"{self.name},{self.version},"
+        return f"{self.name},{self.version},"  # Why3's form: name, version, alternative
 
     def within(self, limits: ProverLimits) -> tuple[str, ...]:
         """Program and options with the limits filled in."""
@@ -134,10 +134,11 @@ def ask(
         running: keeps the prover's process group while it runs.
     """
     # With the thread in its name nobody else writes the file: one task may be asked with two limits.
-    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
+    thread = threading.get_ident()
+    file = folder / f"{digest}.{prover.name.lower()}.{thread}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     command = [*prover.within(limits), str(file)]
-    seconds = limits.seconds + GRACE
+    seconds = limits.seconds + GRACE  # first the prover itself has the chance to say "timeout"
     done = run_limited(command, seconds, running, environment=LARGE_PAGES, together=True)
     verdict = read_verdict(done.text, digest, done.status, killed=done.killed)
     last_words = _last(done.text, done.status)
@@ -174,11 +175,12 @@ def read_verdict(
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     # A prover can run out of time when it has answered: then its answer does not count either.
-    # Line 1 is the place of the answer, and the last one is what it ends with.
-    says_timeout = "timeout" in (*lines[1:2], *lines[2:][-1:])
+    # It says so in the place of the answer, or in its last line.
+    says_timeout = "timeout" in lines[1:2] or "timeout" in lines[2:][-1:]
     was_interrupted = any("interrupted by timeout" in line for line in lines)
     if killed or says_timeout or was_interrupted:
         return "timeout"
+    # An error, a warning or a second answer makes it more than three lines.
     if status != 0 or len(lines) != 3:
         return "failed"
     begin, verdict, end = lines
@@ -191,8 +193,10 @@ def _last(output: str, status: int) -> str:
     """What a prover printed last, without the names of the task."""
     kept = []
     for line in output.splitlines():
+        # cvc5 puts what it echoes in quotes, Z3 does not.
         is_name = line.strip().strip('"').startswith(("task ", "end "))
         if not is_name:
             kept.append(line)
+    # The end: a prover says last why it stopped.
     text = "\n".join(kept).strip()[-_WORDS:] or "(no output)"
     return text if status == 0 else f"{text} [exit status {status}]"

@@ -117,12 +117,13 @@ def _require_nothing(between: bytes) -> None:
 
 def _name(between: str) -> str:
     """The name above a command: ``;; NAME``, then perhaps ``;; File …``, and no empty line."""
+    # What stands above an empty line belongs to something else.
     _, _, paragraph = between.rstrip().rpartition("\n\n")
     for line in reversed(paragraph.splitlines()):
         if not line.startswith(";; "):
             continue
         name = line.removeprefix(";;").strip()
-        if not name.startswith('File "'):
+        if not name.startswith('File "'):  # the place in the theory, below the name
             return name.replace('"', "")  # Why3 1.6 and later put quotation marks around it
     return ""
 
@@ -147,9 +148,11 @@ def read_smtlib_term(text: str) -> tuple[Term, ...]:
             raise SmtlibError("an unterminated string or quoted symbol")
         elif not token.startswith(";"):
             stack[-1].append(token)
-    if len(stack) != 1 or len(stack[0]) != 1 or isinstance(stack[0][0], str):
-        raise SmtlibError("this is not one term in parentheses")
-    return stack[0][0]
+    match stack:
+        case [[tuple(term)]]:
+            return term
+        case _:
+            raise SmtlibError("this is not one term in parentheses")
 
 
 def smtlib_text(term: Term) -> str:

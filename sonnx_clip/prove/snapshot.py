@@ -71,7 +71,8 @@ class Why3:
 
     def digest(self, file: str) -> str:
         """A digest of all that decides the tasks of a theory file; its header, a comment, does not."""
-        return digest_of(f"{self.base}\x00{file}\x00{without_header(self.texts[file])}")
+        text = without_header(self.texts[file])
+        return digest_of(f"{self.base}\x00{file}\x00{text}")
 
 
 def configure(build: Path, root: Path | None = None) -> Why3:
@@ -105,7 +106,10 @@ def configure(build: Path, root: Path | None = None) -> Why3:
 
     # Hand-written theories are used by all files, so that a change of one makes every task new.
     by_hand = [text for path, text in texts.items() if path.startswith("why3/")]
-    shaping = [version, *INLINE, *_library(Path(data)), *drivers.values(), *by_hand]
+    shaping = [version, *INLINE]
+    shaping += _library(Path(data))
+    shaping += drivers.values()
+    shaping += by_hand
     program = Path(shutil.which("why3") or "")
     return Why3(
         version=version,
@@ -120,6 +124,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
 
 
 def _lemmas(texts: Iterable[str]) -> frozenset[str]:
+    # By the name alone, as tasks have it: neither file nor module is in them.
     names: set[str] = set()
     for text in texts:
         if "lemma" not in text:
@@ -146,8 +151,13 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
 
 def _library(data: Path) -> list[str]:
     """The texts of Why3's own drivers and library: a task depends on them as on ours."""
-    files = [*(data / "drivers").glob("*.*"), *(data / "stdlib").rglob("*.mlw")]
-    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
+    files = list((data / "drivers").glob("*.*"))
+    files += (data / "stdlib").rglob("*.mlw")
+    texts = []
+    for path in sorted(files):
+        # For a digest any reading will do, should one of them not be UTF-8.
+        texts.append(path.read_text(encoding="utf-8", errors="replace"))
+    return texts
 
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:

@@ -62,9 +62,9 @@ def _stated(theory: str) -> Iterator[tuple[str, str]]:
     for module, group in groupby(declarations(theory), key=lambda d: d.module):
         of_module = list(group)
         # What is imported decides what the names in the statements mean.
-        imports = " ".join(d.text for d in of_module if d.form.startswith(_IMPORTS))
+        imports = [d.text for d in of_module if d.form.startswith(_IMPORTS)]
         if imports:
-            yield f"{module}.{IMPORTS}", imports
+            yield f"{module}.{IMPORTS}", " ".join(imports)
         for declaration in of_module:
             if _states(declaration):
                 yield f"{module}.{declaration.name}", declaration.text
@@ -85,7 +85,7 @@ def _states(declaration: WhymlDeclaration) -> bool:
 def pinned() -> dict[str, tuple[str, str]]:
     """The list: digest and sentence of each statement, by its name."""
     kept: dict[str, tuple[str, str]] = {}
-    for line in _lines(repo_file(STATEMENTS)):
+    for line in lines_of_list(repo_file(STATEMENTS)):
         name, digest, *sentence = line.split(maxsplit=2)
         kept[name] = (digest, "".join(sentence))
     return kept
@@ -170,7 +170,7 @@ def rendered_statements(files: Mapping[str, str]) -> dict[str, str]:
 def pinned_digests(path: Path) -> dict[str, str]:
     """The digest of each statement in a list of rendered ones, by ``file.Module.name``."""
     digests: dict[str, str] = {}
-    for line in _lines(path):
+    for line in lines_of_list(path):
         digest, name, *groups = line.split()
         for group in groups:
             for theory in _expanded(group):
@@ -242,8 +242,8 @@ def _digest(text: str) -> str:
     return digest_of(text)[:_DIGITS]
 
 
-def _lines(path: Path) -> list[str]:
-    """The lines of a list that are neither empty nor comments; none where there is no such file."""
+def lines_of_list(path: Path) -> list[str]:
+    """The lines of a list that a person keeps, without comments; none where there is no such file."""
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.ledger import Goal
+    from sonnx_clip.prove.accounts import Goal
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.root.run_program import Ended, Running
@@ -91,14 +91,16 @@ def print_tasks(
     assert len(stems) == len(files), files
 
     # First all goals, as they are proved; only then it is known which theories have a smoke goal.
-    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), stems, running)
+    arguments = (prover.why3_name, *files, *INLINE)
+    inlined, complaint = _print(why3, arguments, stems, running)
     options: list[str] = []
     for stem, file in file_of.items():
         if inlined[stem]:
             options += [file, *_whole(inlined[stem])]
     whole: dict[str, Texts] = {stem: {} for stem in stems}
     if options and not complaint:
-        whole, complaint = _print(why3, (prover.why3_name, *options), stems, running)
+        arguments = (prover.why3_name, *options)
+        whole, complaint = _print(why3, arguments, stems, running)
 
     printed: dict[str, PrintedTasks] = {}
     if complaint and len(files) > 1:
@@ -106,7 +108,13 @@ def print_tasks(
             printed |= print_tasks(why3, prover, (file,), running)
         return printed
     for stem, file in file_of.items():
-        printed[file] = _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
+        printed[file] = _printed(
+            inlined[stem],
+            whole[stem],
+            complaint,
+            why3.lemmas,
+            prover,
+        )
     return printed
 
 
@@ -119,7 +127,10 @@ def _printed(
 ) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     # A smoke goal is asked in its whole task, which `account` reads as the context of the others.
-    texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal)}
+    texts: Texts = {}
+    for goal, text in inlined.items():
+        if not _is_smoke(goal):
+            texts[goal] = text
     accounted = Account()
     if not complaint:  # else there may be no task, or not all
         accounted = account(texts, whole, lemmas, prover.name)
@@ -198,7 +209,8 @@ def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
     # The longest, because the stem of one file may begin that of another.
     possible = [stem for stem in stems if path.name.startswith(f"{stem}-")]
     stem = max(possible, key=len)
-    theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
+    name = path.stem.removeprefix(f"{stem}-")
+    theory, _, goal = name.partition("-")
     # Only at the end, where Why3 puts it, since a name of ours may hold these letters.
     goal = re.sub(r"(qtrefn)?qtvc$", lambda match: match[0].replace("qt", "'"), goal)
     return stem, (theory, goal), path.read_text(encoding="utf-8")
@@ -206,7 +218,11 @@ def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
 
 def clean(text: str) -> str:
     """A task without comments, which hold places in files, and without the request for a reason."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(";")]
+    lines = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith(";"):
+            lines.append(line)
+    # A prover would answer it in a line of its own, which `read_verdict` does not know.
     if lines and lines[-1] == "(get-info :reason-unknown)":
         lines.pop()
     return "\n".join(lines)

@@ -19,6 +19,7 @@ from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.assumptions import CALLED, TheoryItem, read_theories
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.prove.snapshot import INLINE
+from sonnx_clip.prove.statements import lines_of_list
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
@@ -79,6 +80,7 @@ def trusted(
         obligations: all of them.
         texts: the theories by path; those of the repository by default.
     """
+    # Each assumption names the obligations that discharge it, so all of them are needed.
     known = tuple(obligations)
     return (
         *_of_theories(known, texts or dict(theory_texts())),
@@ -124,8 +126,8 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     versions of Why3 differ in it.
     """
     items = tuple(taken)
-    kept = _golden_lines()
     # Counted, because two assumptions may be written alike.
+    kept = Counter(lines_of_list(repo_file(GOLDEN)))
     now = Counter(item.line for item in items)
     added = list((now - kept).elements())
     for item in items:
@@ -136,15 +138,6 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
         if not line.startswith(("assertion ", "setting ")):
             lines.append(f"- {line}")
     return lines
-
-
-def _golden_lines() -> Counter[str]:
-    """The lines of the golden list, without comments."""
-    golden = repo_file(GOLDEN)
-    if not golden.is_file():  # then everything is new
-        return Counter()
-    lines = golden.read_text(encoding="utf-8").splitlines()
-    return Counter(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 def _of_theories(
@@ -191,6 +184,7 @@ def _taken(
     name = f"{module}.{assumption.name}"
     statement = assumption.text
     if assumption.kind == "axiom":
+        # Every type that clones the theory has an obligation of the axiom's name.
         shown = tuple(o.id for o in instances if o.goal == assumption.name)
         yield TrustedItem("axiom", name, where, statement, assumption.comment, shown)
     elif assumption.kind == "clone":
@@ -305,7 +299,8 @@ def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
         if directive.symbol is not None:
             # A pointer to the element type is the same line for all types.
             text = _POINTER.sub(r"\1T *", directive.text or "")
-            yield f"{module}.{directive.symbol}", f"{text} {directive.rest}".rstrip()
+            content = f"{text} {directive.rest}".rstrip()
+            yield f"{module}.{directive.symbol}", content
         else:
             yield f"{module}.{directive.word}", directive.said
 

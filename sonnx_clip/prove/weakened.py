@@ -45,14 +45,16 @@ def _claims(spec: Spec) -> dict[Place, str]:
             claims[section, entry.id, key] = text
     for case in spec.cases:
         for family in spec.families:
-            classes = spec.classes_of(family.id, case.id)
-            ids = ", ".join(value_class.id for value_class in classes)
-            claims["classes", case.id, family.id] = ids
+            ids = [klass.id for klass in spec.classes_of(family.id, case.id)]
+            claims["classes", case.id, family.id] = ", ".join(ids)
     for latitude in spec.latitude:
-        in_strict = "accepted" if latitude.always else "refused"
-        claims["latitude", latitude.id, "where"] = unparse(latitude.when)
-        claims["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
-        claims["latitude", latitude.id, "with --policy strict"] = in_strict
+        summary = {
+            "where": unparse(latitude.when),
+            "accepts": unparse(latitude.accepts),
+            "with --policy strict": "accepted" if latitude.always else "refused",
+        }
+        for key, text in summary.items():
+            claims["latitude", latitude.id, key] = text
     return claims
 
 
@@ -71,8 +73,9 @@ def _meanings(spec: Spec) -> dict[Place, str]:
     meanings: dict[Place, str] = {}
     for definition in spec.definitions:
         meanings["definitions", definition.id, "is"] = unparse(definition.is_)
-    for value_class in spec.classes:
-        meanings[_CONDITIONS, value_class.id, "when"] = unparse(value_class.when)
+    for klass in spec.classes:
+        meanings[_CONDITIONS, klass.id, "when"] = unparse(klass.when)
+    # In words too: a finding of lint shows the statement, and not the condition.
     for restriction in spec.restrictions:
         meanings["restrictions", restriction.id, "statement"] = restriction.statement
         meanings["restrictions", restriction.id, "holds"] = unparse(restriction.holds)
@@ -185,6 +188,7 @@ def _line(
 
 def _scalar(text: str) -> str:
     """A text as YAML, quoted only where it must be."""
+    # So wide that no text is broken into lines.
     dumped = yaml_library.safe_dump(text, width=10**6, allow_unicode=True)
     return dumped.removesuffix("...\n").strip()  # the end of a document, after a plain scalar
 

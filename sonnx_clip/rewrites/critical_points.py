@@ -72,6 +72,7 @@ def difference(
         expected = meaning.result(before, values)
         if expected is None:  # any result is right
             continue
+        # If `after` alone is not defined, it may give anything: that is a difference.
         actual = meaning.result(after, values)
         if actual is None or not _same(expected, actual, etype, strength):
             return TermDifference(x, expected, actual)
@@ -85,7 +86,7 @@ def _same(
     strength: Strength,
 ) -> bool:
     """Whether two results are the same in a strength."""
-    if a == b or strength == "bits":
+    if a == b or strength == "bits":  # bits are equal or not, for reals too
         return a == b
     if is_nan(a, etype) or is_nan(b, etype):
         return is_nan(a, etype) and is_nan(b, etype)
@@ -99,11 +100,13 @@ def critical_points(
 ) -> tuple[Value, ...]:
     """The values of X that decide whether terms agree, ordinary numbers first."""
     numbers = [*constants.values(), *_literals(etype, terms)]
+    # -X is compared with a constant where X is compared with its opposite.
     if functions_in(*terms) & OPPOSITES:
         numbers += [opposite(number, etype) for number in numbers]
     # Operators compare X with zero, whatever the constants are.
     zero = encode("0", etype)
     constants_and_zero = dict.fromkeys([zero, *numbers])
+    # A real has no next one: there a number between two others stands for all between them.
     if etype.family == "real":
         return tuple(_of_reals([Fraction(number) for number in constants_and_zero]))
     points: list[int] = []
@@ -125,7 +128,7 @@ def _literals(etype: ElementType, terms: Sequence[Expr]) -> Iterator[Value]:
 
 def _of_reals(numbers: Sequence[Fraction]) -> Iterator[Fraction]:
     """The numbers, one between each two neighbours, and one beyond each end."""
-    ordered = sorted(numbers)
+    ordered = sorted(numbers)  # zero is among them
     yield from ordered
     for lower, upper in pairwise(ordered):
         yield (lower + upper) / 2
@@ -151,6 +154,7 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     sign = number & sign_mask
     if magnitude > infinity(form):  # a NaN has no neighbours
         return
+    # By magnitude: neighbours of one sign are patterns that differ by one.
     if magnitude == 0:  # both zeros, and the least numbers of both signs
         yield from (0, sign_mask, 1, sign_mask | 1)
         return
@@ -169,7 +173,7 @@ def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
     if isinstance(value, str):
         return False, True, 0, value == "-inf"
     size = abs(value)
-    distance = 0.0
+    distance = 0.0  # from 1, in powers of two; zero comes among the first
     if size:  # the logarithms of both parts, since a quotient of them may be no double
         distance = abs(log2(size.numerator) - log2(size.denominator))
     return False, False, distance, value < 0

@@ -30,7 +30,7 @@ _TRIED: Mapping[str, tuple[str, ...]] = {
     "int": ("0", "1", "2", "3", "-1", "-2", "lowest", "highest"),
     "float": ("0", "1", "2", "3", "-1", "-2", "-0", "nan", "inf", "-inf"),
 }
-_MOST = 20_000  # choices of constants
+_MOST = 20_000  # choices of constants: four constants of ten numbers have 10,000
 
 
 class Shown(Stored):
@@ -104,6 +104,7 @@ def decide(
     values = {name: encode(texts[name], etype) for name in names}
     differs: dict[Strength, Differs] = {}
     for strength in STRENGTHS:
+        # The first for each: one in bits may be no difference of values.
         first = difference(in_type, before, after, values, strength)
         if first is not None:
             differs[strength] = shown_difference(first, in_type)
@@ -135,6 +136,7 @@ def meaning_of(type_id: str, *terms: Expr) -> TermMeaning:
 
 def _require_same(names: Sequence[str], texts: Mapping[str, str]) -> None:
     """UserError where a constant is given that the terms do not have, or one is missing."""
+    # In words of the command line, where constants are options.
     options = ", ".join(f"--{name}" for name in names) or "none"
     for name in texts:
         if name not in names:
@@ -169,7 +171,7 @@ def witness(
     which `tested` holds, if that is given.
     """
     types = rewrite.element_types(family)
-    if not types or not rewrite.fits(family):
+    if not types or not rewrite.fits(family):  # the rewrite is not about this family
         return None
     # The types that most models have.
     usual = [etype for etype in types if etype.id in ("float32", "int32", "real")]
@@ -177,7 +179,8 @@ def witness(
     in_type = meaning(etype.id)
     required = [condition for condition in (rewrite.given, tested) if condition is not None]
     for values in islice(_choices(rewrite, in_type), _MOST):
-        if not all(in_type.holds(condition, values) for condition in required):
+        is_required = all(in_type.holds(condition, values) for condition in required)
+        if not is_required:
             continue
         first = difference(in_type, rewrite.before, rewrite.after, values, strength)
         if first is None:
@@ -213,5 +216,6 @@ def shown_difference(first: TermDifference, in_type: TermMeaning) -> Differs:
 
 def shown_number(value: Value, etype: ElementType) -> Shown:
     """A value as text."""
+    # The bits too: a NaN or a rounded number has more than its decimal says.
     bits = None if etype.family == "real" else show_bits(value, etype)
     return Shown(decimal=show(value, etype), bits=bits)

@@ -136,6 +136,7 @@ class Rewrite:
         text = by_strength.get(strength)
         if text is None:
             return None
+        # No conditions of the language: it has no constant for true or false.
         if text in (ALWAYS, NEVER):
             return text == ALWAYS
         path = f"{self.id}.legal_when.{family}.{strength}"

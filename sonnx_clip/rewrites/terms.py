@@ -65,6 +65,7 @@ def _read(
     name: str,
     variables: tuple[str, ...],
 ) -> Expr:
+    # Terms are over several operators: each is a function here, beside those of the language.
     functions = dict(ELEMENT_FUNCTIONS)
     for spec in operators().values():
         functions |= operator_function(spec.signature)
@@ -114,6 +115,7 @@ class TermMeaning:
 @cache
 def meaning(type_id: str) -> TermMeaning:
     """The meaning in an element type; UserError if Clip does not have it."""
+    # Of Clip, whose families rewrites are stated for.
     clip = operators()["clip"]
     etype = clip.element_type(type_id)
     # One of its own: conditions of Clip, whose evaluator is shared, call no other operator.
@@ -132,6 +134,7 @@ def _result_of(spec: Spec, etype: ElementType) -> Callable[..., Value]:
     cases = evaluator(spec, etype)
 
     def result(*operands: Value) -> Value:
+        # An exception, since it has to leave all functions around it: no value stands for "any".
         if not cases.is_defined(*operands):
             raise UndefinedError
         return cases.result(*operands)

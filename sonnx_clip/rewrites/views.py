@@ -119,6 +119,7 @@ def _view(
         ids = tuple(obligations.get(goal, ()))
         legal_when = entry.legal_when[family][strength]
         wrong = None
+        # Not by default: a few thousand choices of constants are tried for each condition.
         if witnesses and legal_when != ALWAYS:
             wrong = witness(rewrite, family, strength)
         condition = RewriteCondition(
@@ -148,7 +149,8 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
 
     A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
     """
-    # A witness of a weaker strength is one of the stricter, too.
+    # A witness of a weaker strength is one of the stricter, too. The last one of a family is the
+    # weakest (`Rewrite.stated`).
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
@@ -164,7 +166,7 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
             passing = witness(rewrite, condition.family, condition.strength, tested)
             if passing is not None:
                 yield _report(rewrite, [str(seen)], condition, str(passing))
-                break
+                break  # one example is enough for a report
 
 
 def _report(
@@ -205,6 +207,7 @@ def _theorem_view(theorem: RewriteTheorem) -> TheoremView:
 
 def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
     """How the names of the goals of a condition begin."""
+    # As `backends.rewrites_theory` names them; hyphens are not allowed in WhyML.
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
 
 
@@ -213,7 +216,7 @@ def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Statu
     if not ids or not statuses.keys() >= set(ids):
         return None
     known = [statuses[id_] for id_ in ids]
-    return min(known, key=get_args(Status).index)
+    return min(known, key=get_args(Status).index)  # `Status` lists the weakest first
 
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
@@ -224,6 +227,7 @@ def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     blocks += [_lines_of_theorem(theorem) for theorem in shown.theorems]
     paragraphs = []
     for lines in blocks:
+        # Each line for itself: what goes on below it is indented by more.
         wrapped = [hanging(line, width) for line in lines]
         paragraphs.append("\n".join(wrapped))
     return "\n\n".join(paragraphs)
@@ -272,7 +276,8 @@ def decision_text(decision: Decision, width: int | None = None) -> str:
     constants = [f"{name} = {number}" for name, number in decision.constants.items()]
     where = ", ".join([decision.type, *constants])
     lines = [f"{decision.before}  ->  {decision.after}  ({where})"]
-    lines += [_verdict(strength, decision.differs.get(strength)) for strength in STRENGTHS]
+    for strength in STRENGTHS:
+        lines.append(_verdict(strength, decision.differs.get(strength)))
     reason = _sufficiency(decision)
     lines.append(f"{decision.points} values of X were tried, with zeros, ends and NaNs; {reason}")
     return "\n".join(hanging(line, width) for line in lines)
@@ -280,6 +285,7 @@ def decision_text(decision: Decision, width: int | None = None) -> str:
 
 def _sufficiency(decision: Decision) -> str:
     """Why the values of X that were tried decide it."""
+    # "Proved" with provers is of these very terms, without them of a rewrite of the file.
     suffice = "the critical points suffice, for all constants"
     match decision.suffice, decision.provers:
         case "proved", ():
@@ -288,11 +294,9 @@ def _sufficiency(decision: Decision) -> str:
             return f"proved by {' and '.join(provers)}: {suffice}"
         case "proved by one", provers:
             return f"proved by {' and '.join(provers)} alone ({decision.reason}): {suffice}"
-        case "stated", _:
-            stated = (
-                "an obligation states that these suffice, and this build folder has no proof of it"
-            )
-            return f"{stated}: run sonnx-clip prove"
+        case "stated", _:  # of a rewrite of the file, before `prove` was run
+            stated = "an obligation states that these suffice"
+            return f"{stated}, and this build folder has no proof of it: run sonnx-clip prove"
     argued = "that these suffice is argued, not proved"
     return f"{argued} ({decision.reason})" if decision.reason else argued
 

@@ -91,6 +91,7 @@ def values_at(bounds: Iterable[int], etype: ElementType) -> tuple[int, ...]:
     close: list[int] = []
     for bound in bounds:
         steps += _one_away(bound, etype)
+        # At a bound and right beside it: there `<` in place of `<=`, or a rounded bound, shows.
         close.append(bound)
         close += neighbours(bound, etype)
     return tuple(dict.fromkeys([*steps, *close, *_between(bounds, etype)]))
@@ -144,7 +145,7 @@ def _between(bounds: list[int], etype: ElementType) -> Iterator[int]:
     if len(finite) < 2:
         return
     mean = sum(finite) / len(finite)
-    whole = int(mean)
+    whole = int(mean)  # of 0 and 1 it is a bound itself
     text = str(whole) if whole not in finite else repr(float(mean))
     if holds(text, etype):
         yield int(encode(text, etype))

@@ -82,7 +82,9 @@ class ConditionParser:
     def _on_elements(self) -> None:
         """The conditions of the table above."""
         for kind in _ON_ELEMENTS:
-            variables = [self.signature.second if id_ == _SECOND else id_ for id_ in kind.variables]
+            # The name of the other entry depends on the operator: X2, where the first tensor is X.
+            second = self.signature.second
+            variables = [second if id_ == _SECOND else id_ for id_ in kind.variables]
             for index, entry in enumerate(getattr(self.spec, kind.section)):
                 families = getattr(entry, "families", self.every)
                 scope = self._scope(kind.title, families, variables, result=kind.result)
@@ -102,12 +104,15 @@ class ConditionParser:
         """What mechanisms return, and the conditions on bounds."""
         for index, mechanism in enumerate(self.spec.mechanisms):
             families = mechanism.families or self.every
+            # One gives the answer, the other says which answers Y it may give.
             if mechanism.is_ is not None:
+                way: Way = ("mechanisms", index, "is")
                 scope = self._scope("a mechanism", families, result=True)
-                self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
+                self._parse(way, scope, Kind.ELEMENT)
             if mechanism.returns is not None:
+                way = ("mechanisms", index, "returns")
                 scope = self._scope("a mechanism", families, ("Y",), result=True)
-                self._parse(("mechanisms", index, "returns"), scope)
+                self._parse(way, scope)
 
         scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
@@ -122,8 +127,10 @@ class ConditionParser:
             scope = element_scope("the domain", self.signature.ids, {}, frozenset({family}))
             self._parse(("domain", family, "holds"), scope)
         for index, case in enumerate(self.spec.cases):
-            self._parse(("cases", index, "when"), self._scope("a case", self.every))
+            scope = self._scope("a case", self.every)
+            self._parse(("cases", index, "when"), scope)
             self._parse_result(index)
+            # Only now: a condition may use the cases before its own.
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
 
         for index, definition in enumerate(self.spec.definitions):
@@ -140,6 +147,7 @@ class ConditionParser:
                     uses=self._general(),
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
+            # A definition may be an element or a condition: that is known from its tree alone.
             usable = Usable(len(parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
 
@@ -154,8 +162,8 @@ class ConditionParser:
         way: Way = ("cases", index, "result")
         scope = element_scope("the result of a case", self.signature.ids, {}, self.every)
         # No operands of the other families fall into the case: their types may lack its number.
-        families = self.every - set(self.spec.cases[index].not_for)
-        types = [etype for etype in self.spec.element_types if etype.family in families]
+        case = self.spec.cases[index]
+        types = self._types_of(self.every.difference(case.not_for))
         result = self._parse(way, scope, Kind.ELEMENT, types)
         # Of the functions of this scope `opposite` alone gives an element.
         inner = result.arguments[0] if isinstance(result, Call) else result
@@ -222,6 +230,9 @@ class ConditionParser:
             uses={**self.uses, **uses},
         )
 
+    def _types_of(self, families: frozenset[str]) -> list[ElementType]:
+        return [etype for etype in self.spec.element_types if etype.family in families]
+
     def _general(self) -> dict[str, Usable]:
         """The definitions with parameters, which use no operand."""
         return {id_: use for id_, use in self.uses.items() if use.parameters}
@@ -257,13 +268,14 @@ class ConditionParser:
         """
         holder: Any = self.spec
         for part in way[:-1]:
-            holder = getattr(holder, str(part)) if isinstance(holder, Part) else holder[part]
+            is_model = isinstance(holder, Part)
+            holder = getattr(holder, str(part)) if is_model else holder[part]
         # The models are frozen: a tree takes the place of its text in the dictionary behind them.
         values = holder if isinstance(holder, dict) else vars(holder)
         key = "is_" if way[-1] == "is" else way[-1]
         text = values[key]
         if types is None:
-            types = [etype for etype in self.spec.element_types if etype.family in scope.families]
+            types = self._types_of(scope.families)
 
         offset_of_number = 0
         try:

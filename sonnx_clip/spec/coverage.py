@@ -133,7 +133,13 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     """The words of each answer at their place; UserError where the next words of the source are others."""
     path = repo_file(page.file)
     text = source_text(path)
+    # For people, to find the words: quotations use all sections.
     headings = [section for section in text.sections if _is_title(section, path.suffix)]
+
+    def error(place: int, message: str, todo: str) -> UserError:
+        """The error about the words at a place of the source."""
+        return UserError(message, f"{page.file}:{text.line(place)}", todo)
+
     covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, covered_to)
@@ -146,7 +152,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             answered = f"{PATH}:{line_of_answer} answers `{_short(answer.words)}`"
             message = f"the source has `{next_words}` here, and {answered}"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+            raise error(place, message, todo)
         line = text.line(start)
         shown = fold(answer.words)
         if answer.to:
@@ -167,9 +173,9 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     unanswered = _first_word(text.words[covered_to:])
     if unanswered is not None:
         place = covered_to + unanswered
-        message = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
-        todo = f"answer them below the others of {page.id}"
-        raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+        next_words = _short(text.words[place:])
+        message = f"these words have no answer in {PATH}: `{next_words}`"
+        raise error(place, message, f"answer them below the others of {page.id}")
 
 
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
@@ -237,7 +243,8 @@ def _check_reason(
     reason: str | None,
 ) -> Iterator[Diagnostic]:
     """A reason is one of the file; what has three words or more is written out."""
-    if reason is None or reason in file.reasons or len(reason.split()) >= 3:
+    is_written_out = reason is not None and len(reason.split()) >= 3
+    if reason is None or reason in file.reasons or is_written_out:
         return
     near = suggestion(reason, file.reasons, "there are")
     todo = f"{near}; or give the reason in words"
@@ -246,10 +253,10 @@ def _check_reason(
 
 def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
     """The finding that a name in an answer is of nothing that there is."""
-    near = get_close_matches(name, sorted(known), 1)
     todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
-    if near:
-        todo = f"did you mean `{near[0]}`?"
+    # Sorted, since the best match of a set would depend on its order.
+    for similar in get_close_matches(name, sorted(known), 1):
+        todo = f"did you mean `{similar}`?"
     return Diagnostic(way, f"there is no `{name}`", todo)
 
 
@@ -289,6 +296,7 @@ def _unnamed(
     """
     named = {*answer.encoded_by, *answer.disputed_by}
     named_findings = named & findings
+    # By a finding that quotes these very words, and not merely by one that the answer names.
     is_disputed = any(not named_findings.isdisjoint(names) for names, _ in quoting)
     for names, _ in quoting:
         is_finding = names[0] in findings

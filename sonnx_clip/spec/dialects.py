@@ -200,9 +200,10 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
             todo = suggestion(before, earlier, "before it stand")
             yield Diagnostic((*way, "after"), message, todo)
             return  # what follows would compare it with the row before
-        if dialect.equivalence is not None:
+        equivalence = dialect.equivalence
+        if equivalence is not None:
             way_to_reading = (*way, "equivalence", "to")
-            yield from unknown(way_to_reading, dialect.equivalence.to, readings, "reading")
+            yield from unknown(way_to_reading, equivalence.to, readings, "reading")
         yield from _check_aspects(way, dialect)
         yield from _check_numbers(spec, way, dialect)
         # A change is from the row before, which has to take the type as well.
@@ -226,20 +227,23 @@ def _required_aspects(dialect: Dialect) -> Iterator[Aspect]:
 
 def _check_aspects(way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """Every aspect has words of the page or is listed as unsaid; what the row allows has words."""
+    way_to_id = (*way, "id")  # of what the row lacks
     for aspect in dialect.sayings.keys() & dialect.unsaid.keys():
         message = f"`{aspect}` is under `says` and under `unsaid`"
         yield Diagnostic((*way, "unsaid", aspect), message, "it is one or the other", of_key=True)
     for aspect in _required_aspects(dialect):
-        if aspect not in dialect.sayings and aspect not in dialect.unsaid:
-            todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{dialect.id}` has no entry for `{aspect}`", todo)
+        if aspect in dialect.sayings or aspect in dialect.unsaid:
+            continue
+        message = f"`{dialect.id}` has no entry for `{aspect}`"
+        todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
+        yield Diagnostic(way_to_id, message, todo)
 
     # A row must not permit what its page does not state.
     permissions = {"equivalence": dialect.equivalence is not None, "in_place": dialect.in_place}
     for aspect, is_set in permissions.items():
         if is_set and aspect not in dialect.sayings:
             message = f"`{aspect}` is set without a quotation"
-            yield Diagnostic((*way, "id"), message, "quote the page")
+            yield Diagnostic(way_to_id, message, "quote the page")
     printed = dialect.printed_default
     if printed:
         quotes = [saying.quote or "" for saying in dialect.sayings.values()]
@@ -268,7 +272,8 @@ def _check_numbers(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnosti
             for _, number in dialect.printed_default or ():
                 encode(number, bound_type(spec, dialect, etype))
     except UserError as error:
-        yield Diagnostic((*way, "id"), f"{dialect.id}: {error.what}", error.todo)
+        message = f"{dialect.id}: {error.what}"
+        yield Diagnostic((*way, "id"), message, error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------
@@ -287,6 +292,7 @@ def given_defaults(
     """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
+    # A default of X's type needs no conversion: `lowest`, say, is the least number of each type.
     is_element = dialect.missing.of == "element"
     type_of_default = etype if is_element else bound_type(spec, dialect, etype)
     low = encode(dialect.missing.min, type_of_default)

@@ -93,7 +93,10 @@ class Document:
         if isinstance(node, MappingNode):
             return self._plain_mapping(node, way)
         if isinstance(node, SequenceNode):
-            return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
+            items: list[Any] = []
+            for index, item in enumerate(node.value):
+                items.append(self._plain(item, (*way, index)))
+            return items
 
         # A text; without quotes it may be one of the words that YAML has for null.
         self._refuse_invisible(node, way)
@@ -105,12 +108,14 @@ class Document:
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
                 raise self._at(_position(key), "a key must be a text", way)
-            way_to_value = (*way, key.value)
-            if key.value in mapping:
-                message = f"the key `{key.value}` is there twice"
+            name = key.value
+            way_to_value = (*way, name)
+            # A YAML loader would take the last one in silence.
+            if name in mapping:
+                message = f"the key `{name}` is there twice"
                 raise self._at(_position(key), message, way_to_value, "keep one of the two")
             self._refuse_invisible(key, way)
-            mapping[key.value] = self._plain(value, way_to_value)
+            mapping[name] = self._plain(value, way_to_value)
         return mapping
 
     def _refuse_invisible(self, node: Node, way: Way) -> None:
@@ -118,7 +123,8 @@ class Document:
         if node.value.isprintable():
             return  # nearly all are
         for character in node.value:
-            if character != "\n" and unicodedata.category(character) in _INVISIBLE:
+            is_invisible = unicodedata.category(character) in _INVISIBLE
+            if is_invisible and character != "\n":  # a text may have several lines
                 message = f"the text holds U+{ord(character):04X}, a control or format character"
                 raise self._at(_position(node), message, way, "remove it")
 
@@ -218,8 +224,10 @@ def _remedy(path: Path) -> str:
 
 def spell(way: Way) -> str:
     """A path as people write it: ``classes[3].when``."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in way]
-    return "".join(parts).lstrip(".")
+    text = ""
+    for part in way:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
 
 
 def _position(node: Node) -> Position:
@@ -263,10 +271,11 @@ def unknown(
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
     """Raise the UserError of the first diagnostic in the file, if there is any."""
+    # The first in the file, whatever the order of the checks is: a reader corrects from top to bottom.
     placed: list[tuple[Position, Diagnostic]] = []
     for diagnostic in diagnostics:
-        place = document.key_position if diagnostic.of_key else document.position
-        placed.append((place(diagnostic.way), diagnostic))
+        position_of = document.key_position if diagnostic.of_key else document.position
+        placed.append((position_of(diagnostic.way), diagnostic))
     if placed:
         at, first = min(placed, key=itemgetter(0))
         raise document.error(first.way, first.what, first.todo, at)

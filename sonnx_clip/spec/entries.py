@@ -487,11 +487,15 @@ class Example(ExampleValues):
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
+        # In the order of the head, the result last (`order_operands`).
         *operands, result = self.values.values()
         columns: list[tuple[str, ...]] = []
         for operand in operands:
-            # A scalar is the same for every entry.
-            columns.append((operand,) * len(result) if isinstance(operand, str) else operand)
+            if isinstance(operand, str):
+                # A scalar is the same for every entry.
+                columns.append((operand,) * len(result))
+            else:
+                columns.append(operand)
         return tuple(zip(*columns, strict=True))
 
     @property

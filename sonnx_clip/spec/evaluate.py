@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.language import tree, values
 from sonnx_clip.language.convert import convert
@@ -76,6 +76,7 @@ def as_tensors(
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
+# Of comparison keys: NaN is a key that is not equal to itself, as Python's own is.
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -108,6 +109,13 @@ class NoCaseError(UserError, ValueError):
     """The cases have a gap: for some input none of them holds."""
 
 
+class UsedEntry(NamedTuple):
+    """An entry that trees use by its name; without parameters its body is about the operands."""
+
+    parameters: tuple[str, ...]
+    body: Function
+
+
 class Evaluator:
     """Evaluates trees in one element type; result, case, class and latitude of one triple."""
 
@@ -122,7 +130,9 @@ class Evaluator:
         # Result and classes of the same operands ask for their case one after the other.
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._conditions = _stated_conditions(spec)
-        self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
+        self._classes: dict[str, tuple[ValueClass, ...]] = {}  # by case
+        for case in spec.cases:
+            self._classes[case.id] = spec.classes_of(etype.family, case.id)
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
             "is_nan": self._is_nan,
@@ -132,8 +142,7 @@ class Evaluator:
             "becomes": self._becomes,
             **DECLARED_WORDS,
         }
-        # Parameters and body of each entry that was used, by its name.
-        self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
+        self._uses: dict[str, UsedEntry] = {}  # by its name
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
     def _is_nan(self, value: Any) -> bool:
@@ -172,12 +181,14 @@ class Evaluator:
             case tree.Not(operand=operand):
                 inner = self._compile(operand)
                 return lambda env: not inner(env)
-            case tree.Connective(operator=word, left=left, right=right):
-                return self._connect(word, self._compile(left), self._compile(right))
-            case tree.If(condition=condition, then=then, otherwise=otherwise):
-                test = self._compile(condition)
-                yes = self._compile(then)
-                no = self._compile(otherwise)
+            case tree.Connective(operator=word):
+                left = self._compile(expr.left)
+                right = self._compile(expr.right)
+                return self._connect(word, left, right)
+            case tree.If():
+                test = self._compile(expr.condition)
+                yes = self._compile(expr.then)
+                no = self._compile(expr.otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call():
                 return self._compile_call(expr)
@@ -186,9 +197,9 @@ class Evaluator:
                 return self._use(name, compiled)
             case tree.Every(body=body):
                 return self._every(self._compile(body))
-            case tree.Let(name=name, value=value, body=body):
-                compute = self._compile(value)
-                inner = self._compile(body)
+            case tree.Let(name=name):
+                compute = self._compile(expr.value)
+                inner = self._compile(expr.body)
                 return lambda env: inner({**env, name: compute(env)})
             case tree.Parentheses(inner=part):
                 return self._compile(part)
@@ -248,7 +259,7 @@ class Evaluator:
                 return lambda env: left(env) or right(env)
             case "implies":
                 return lambda env: not left(env) or right(env)
-            case _:
+            case _:  # iff
                 return lambda env: left(env) == right(env)
 
     def _call(
@@ -264,7 +275,8 @@ class Evaluator:
 
     def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
-        converted = convert(value, self.spec.element_type("float32"), self.etype)
+        float32 = self.spec.element_type("float32")
+        converted = convert(value, float32, self.etype)
         if converted is None or self.etype.family != "float":
             return converted == number
         if values.is_nan(converted, self.etype):
@@ -284,26 +296,27 @@ class Evaluator:
         # The body sees its parameters alone.
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
-    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+    def _entry(self, name: str) -> UsedEntry:
         """The parameters and the body of what has a name: an entry, or what a reading or dialect allows."""
         condition = self._conditions.get(name)
         if condition is not None:
-            return (), self._compile(condition)
+            return UsedEntry((), self._compile(condition))
+        # No two of these sections share an id, so that the order of the look-ups does not matter.
         for klass in self.spec.classes:
             if klass.id == name:
-                return (), self._condition_of_class(klass)
+                return UsedEntry((), self._condition_of_class(klass))
         allowed = allowed_answers(self.spec).get(name)
         if allowed is not None:
             return self._allowed(allowed)
         for stated in self.spec.properties:
             if stated.id == name:
                 claim = self._compile(stated.claim)
-                return (), self._of_result(claim)
+                return UsedEntry((), self._of_result(claim))
         # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
         if not definition.is_for(self.etype.family):
-            return definition.parameters, lambda _: False
-        return definition.parameters, self._compile(definition.is_)
+            return UsedEntry(definition.parameters, lambda _: False)
+        return UsedEntry(definition.parameters, self._compile(definition.is_))
 
     def _condition_of_class(self, klass: ValueClass) -> Function:
         """Whether operands are in a class: in its case, and in the class among those of the case."""
@@ -314,11 +327,16 @@ class Evaluator:
 
     def _of_result(self, claim: Function) -> Function:
         """A claim in an environment that has the operands, and not the result."""
-        operands = operator.itemgetter(*self._operands)
+        names = self._operands
         result = self._signature.result.id
-        return lambda env: claim({**env, result: self.result(*operands(env))})
 
-    def _allowed(self, answers: Allowed) -> tuple[tuple[str, ...], Function]:
+        def holds(env: Environment) -> Any:
+            operands = [env[name] for name in names]
+            return claim({**env, result: self.result(*operands)})
+
+        return holds
+
+    def _allowed(self, answers: Allowed) -> UsedEntry:
         """The function for what a reading or dialect allows, with defaults for missing bounds."""
         reading = self.spec.reading(answers.reading)
         returns = self._compile(reading.returns)
@@ -329,7 +347,7 @@ class Evaluator:
             if bounds:
                 missing = dict(zip(self._signature.scalars, bounds, strict=True))
         # Last, so that bounds that are given take the place of the defaults.
-        return answers.parameters, lambda env: returns({**missing, **env})
+        return UsedEntry(answers.parameters, lambda env: returns({**missing, **env}))
 
     # --- the operator on one element
 
@@ -354,9 +372,10 @@ class Evaluator:
 
     def _shown(self, environment: Environment) -> str:
         """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
-        values = [f"{name} = {show(value, self.etype)}" for name, value in environment.items()]
-        listed = ", ".join(values)
-        return f"{listed} ({self.etype.id})"
+        numbers = []
+        for name, value in environment.items():
+            numbers.append(f"{name} = {show(value, self.etype)}")
+        return f"{', '.join(numbers)} ({self.etype.id})"
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
@@ -396,9 +415,13 @@ class Evaluator:
 
 def _stated_conditions(spec: Spec) -> dict[str, Expr]:
     """The conditions that trees use by the id of their entry, without parameters and in every family."""
-    conditions = {case.id: case.when for case in spec.cases}
-    conditions |= {constraint.id: constraint.holds for constraint in spec.constraints}
-    conditions |= {restriction.id: restriction.holds for restriction in spec.restrictions}
+    conditions: dict[str, Expr] = {}
+    for case in spec.cases:
+        conditions[case.id] = case.when
+    for constraint in spec.constraints:
+        conditions[constraint.id] = constraint.holds
+    for restriction in spec.restrictions:
+        conditions[restriction.id] = restriction.holds
     return conditions
 
 
@@ -418,7 +441,13 @@ def _type_of(argument: Expr, etype: ElementType) -> Function:
     if not isinstance(argument, tree.Name):
         return lambda _: etype.id
     name = argument.id
-    return lambda env: env[name].type if isinstance(env[name], TensorValue) else etype.id
+
+    def type_of(env: Environment) -> str:
+        value = env[name]
+        # A tensor has a tag, which the type of its entries need not be.
+        return value.type if isinstance(value, TensorValue) else etype.id
+
+    return type_of
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:

@@ -53,9 +53,9 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
     etype = spec.element_type(witness.type)
     texts = witness.texts() | side.texts()  # the numbers of the side come before the others
     x, *bounds = [texts.get(name) for name in spec.signature.ids]
-    dialect = next((dialect for dialect in spec.dialects if dialect.id == side.by), None)
     used: Sequence[Value | None]
-    if dialect is not None:
+    if side.by in {dialect.id for dialect in spec.dialects}:
+        dialect = spec.dialect(side.by)
         reading = spec.reading(dialect.reading)
         used = effective_bounds(spec, dialect, etype, bounds)
     elif None in bounds:
@@ -65,7 +65,8 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
         used = [encode(str(bound), etype) for bound in bounds]
         reading = spec.reading(side.by)
 
-    operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
+    first = encode(x or "", etype)  # a missing X is no number: it is refused
+    operands: tuple[Value | None, ...] = (first, *used)
     numbers = tuple(value for value in operands if value is not None)
     if len(numbers) < len(operands):  # a bound becomes no number
         return SideAnswers(operands)
@@ -114,7 +115,8 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     """
     etype = spec.element_type(witness.type)
     evaluate = evaluator(spec, etype)
-    numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
+    texts = witness.texts()
+    numbers = {name: encode(text, etype) for name, text in texts.items()}
     y = evaluate.result(*numbers.values())
     numbers[spec.signature.result.id] = y
 
@@ -171,8 +173,9 @@ def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic
         yield Diagnostic((*way, "type"), f"no runtime has `{witness.type}`", "name a machine type")
         return
     for form in unknown_forms(spec, witness):
+        message = f"{spec.operator} has no form `{form}`"
         todo = f"ask a node: {spec.signature.function}-13"
-        yield Diagnostic((*way, "ask"), f"{spec.operator} has no form `{form}`", todo)
+        yield Diagnostic((*way, "ask"), message, todo)
     if isinstance(witness, Contrast):
         yield from _check_contrast(spec, way, witness)
         return
@@ -198,7 +201,8 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
         elif not differ(first, answers, etype, bitwise=bitwise):
             shown_values = [show(value, etype) for value in answers.values]
             shown = " or ".join(shown_values) or "any NaN"
-            message = f"`{side.by}` answers {shown} here, as `{witness.answers[0].by}` does"
+            first_side = witness.answers[0]
+            message = f"`{side.by}` answers {shown} here, as `{first_side.by}` does"
             todo = "give numbers for which they differ, or leave this side out"
             if differ(first, answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
@@ -221,9 +225,11 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     for occurrence in re.finditer(pattern, words):
         line_numbers[text.line(occurrence.start())] = None
     lines = tuple(line_numbers)
-    if lines != witness.stands_at:
-        occurs = "occurs in no line"
-        if lines:
-            listed = ", ".join(map(str, lines))
-            occurs = f"occurs in lines {listed}"
-        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {occurs} of {path.name}")
+    if lines == witness.stands_at:
+        return
+    occurs = "occurs in no line"
+    if lines:
+        listed = ", ".join(map(str, lines))
+        occurs = f"occurs in lines {listed}"
+    message = f"`{witness.text}` {occurs} of {path.name}"
+    yield Diagnostic((*way, "stands_at"), message)

@@ -71,6 +71,7 @@ class _Find(Generic[_Entry]):
     def __init__(self, section: str) -> None:
         self.section = section
 
+    # A descriptor, so that each look-up has the type of its entries for mypy.
     def __get__(self, spec: Spec, _: type[Spec]) -> Callable[[str], _Entry]:
         return lambda id_: spec.entry(self.section, id_)
 
@@ -126,6 +127,7 @@ class Spec(Part):
 
     def read_from(self, path: Path, digest: str) -> Spec:
         """The same, with its file and its `digest`."""
+        # Private attributes: no key of the file can set them.
         self._path = path
         self._digest = digest
         return self
@@ -219,6 +221,7 @@ class Spec(Part):
 
     def requirements(self) -> Iterator[tuple[str, Any]]:
         """What evidence must cover, with its section: statements of the page, and conclusions from them."""
+        # Not classes, latitude, readings and dialects: the page does not state these.
         for section in ("restrictions", "constraints", "cases", "properties", "examples"):
             for entry in getattr(self, section):
                 yield section, entry

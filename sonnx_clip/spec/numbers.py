@@ -49,10 +49,9 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     for index, dialect in enumerate(spec.dialects):
         if not dialect.equivalence:
             continue
-        failures = dialect.equivalence.fails_at
-        for family, witness in failures.items():
-            way = ("dialects", index, "equivalence", "fails_at", family)
-            yield PlacedWitness(way, [family], witness)
+        way_to_failures = ("dialects", index, "equivalence", "fails_at")
+        for family, witness in dialect.equivalence.fails_at.items():
+            yield PlacedWitness((*way_to_failures, family), [family], witness)
 
 
 def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
@@ -69,16 +68,18 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             if not isinstance(witness, OperandValues):
-                continue
+                continue  # lines of a text
             way: Way = ("findings", index, "witnesses", position)
             yield way, witness
-            for place, answer in enumerate(getattr(witness, "answers", ())):
-                yield (*way, "answers", place), answer
+            # The sides of a contrast may have numbers of their own.
+            for place, side in enumerate(getattr(witness, "answers", ())):
+                yield (*way, "answers", place), side
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that do not have the operands of the head."""
     names = spec.signature.ids
+    # With a name that is there twice, no witness could have a number for each operand.
     if len(set(names)) < len(names):
         return  # `check_references` reports it
     for way, values in _operand_values(spec):
@@ -120,6 +121,7 @@ def order_operands(spec: Spec) -> None:
 
     for _, values in _operand_values(spec):
         numbers = values.model_extra or {}
+        # The models are frozen, but not the dictionary that pydantic keeps further keys in.
         for name in sorted(numbers, key=place):
             numbers[name] = numbers.pop(name)  # moved to the end
 
@@ -142,22 +144,25 @@ def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     for family in placed.families:
         types += spec.types_of(family)
     for name, text in placed.witness.texts().items():
+        way = (*placed.way, name)
         try:
             for etype in types:
                 encode(text, etype)
         except UserError as error:
-            yield Diagnostic((*placed.way, name), error.what, error.todo)
+            yield Diagnostic(way, error.what, error.todo)
 
 
 def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     """A witness for which the operator is not defined. Cases and classes are about all operands."""
-    if placed.way[0] in ("cases", "classes"):
+    section, *_ = placed.way
+    if section in ("cases", "classes"):
         return
-    texts = placed.witness.texts()
+    by_operand = placed.witness.texts()
+    texts = [by_operand[name] for name in spec.signature.ids]
     for family in placed.families:
         for etype in spec.types_of(family):
             try:
-                values = [encode(texts[name], etype) for name in spec.signature.ids]
+                values = [encode(text, etype) for text in texts]
             except UserError:
                 return  # `_check_witness` reports it
             if not evaluator(spec, etype).is_defined(*values):
@@ -180,6 +185,7 @@ def _check_second(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
     """Exactly the types that lack one of its numbers are listed."""
+    # An example that needlessly leaves out a type would not be proved there.
     listed = example.not_representable_in
     for etype in spec.types_of(example.family):
         try:
@@ -212,12 +218,12 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic((*way, impossible_side), message, todo)
             continue
         holding = [etype for etype in machine_types if _holds_all(texts, etype)]
-        if not holding:
+        if not holding:  # each side is held by some type, but by different ones
             yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
             continue
         # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
         widest = holding[-1]
-        values = tuple((name, encode(text, widest)) for name, text in texts.items())
+        values = [(name, encode(text, widest)) for name, text in texts.items()]
         key = (widest.id, *values)
         if key in reasons:
             message = f"these bounds are there already: {reasons[key]}"
@@ -225,9 +231,13 @@ def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
         reasons.setdefault(key, bounds.reason)
 
 
-def _side_that_no_type_holds(texts: dict[str, str], types: Iterable[ElementType]) -> str | None:
+def _side_that_no_type_holds(
+    texts: dict[str, str],
+    types: Iterable[ElementType],
+) -> str | None:
     for name, text in texts.items():
-        if not any(holds(text, etype) for etype in types):
+        is_held = any(holds(text, etype) for etype in types)
+        if not is_held:
             return name
     return None
 

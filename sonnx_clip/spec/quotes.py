@@ -38,6 +38,7 @@ def require_sources(spec: Spec) -> None:
 
     files = dict.fromkeys(page.file for page in spec.texts)  # several pages may share a file
     for file in files:
+        # A digest is written by a person who has read the text, and by no command of this project.
         todo = f"write its digest there: sha256sum {file}"
         if file not in recorded:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
@@ -48,7 +49,7 @@ def require_sources(spec: Spec) -> None:
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     """Every line of the page at which a quotation begins, below headings of its section's name."""
-    if source.quote is None:
+    if source.quote is None:  # the fact of a page that is only cited, which has no lines here
         return ()
     page = spec.page(source.page)
     text = source_text(repo_file(page.file))
@@ -65,6 +66,7 @@ def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
         if entry.source is not None:
             way = (section, index, "source")
             yield way, entry.source
+        # Of restrictions alone, as the page repeats some of them in other words.
         for position, source in enumerate(getattr(entry, "also", ())):
             way = (section, index, "also", position)
             yield way, source
@@ -90,7 +92,8 @@ def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
         else:
             readable[page.id] = page.file
     for way, source in all_quotations(spec):
-        if way[0] != "dialects":  # whose page is a reference of their own
+        section, *_ = way
+        if section != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
         if source.page in readable:
             yield from _check(way, source, readable[source.page])
@@ -100,6 +103,7 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     """A quotation that is not in its section, or is not what a page of its kind needs."""
     has_quote = source.quote is not None
     has_fact = source.fact is not None
+    # A text that is kept is quoted, word for word. Of one that is not, nobody could compare the words.
     if file and (has_fact or not has_quote):
         message = f"the text of {source.page} is in the repository"
         yield Diagnostic(way, message, "give a `quote` and nothing else")
@@ -112,6 +116,7 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
+    # First the section: where it is misspelt, the quotation would be missing as well.
     if spans is None:
         titles = dict.fromkeys(section.title for section in text.sections)
         message = f"{path.name} has no section `{source.section}`"

@@ -39,6 +39,8 @@ REFERENCES: Final = (
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Ids that are there twice, and references to missing entries."""
     yield from _check_head(spec)
+    # Ids of most sections are one name space: obligations, evidence and answers of texts name entries
+    # by their ids alone.
     shared_ids: dict[str, str] = {}  # the entry of each id
     for section in SECTIONS:
         ids: dict[str, str] = {} if section.own_ids else shared_ids
@@ -50,6 +52,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
             ids.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
         yield from _check_ids(spec, key, target)
+    # What the table cannot say: keys of mappings, and relations between several keys.
     yield from _check_declared(spec)
     yield from _check_families(spec)
     yield from _check_refutations(spec)
@@ -66,7 +69,7 @@ def _check_ids(spec: Spec, key: str, target: str) -> Iterator[Diagnostic]:
         if isinstance(ids, tuple):
             for position, id_ in enumerate(ids):
                 yield from unknown_in(spec, target, (*way, position), id_)
-        elif ids:
+        elif ids:  # one id; some entries may leave it out
             yield from unknown_in(spec, target, way, ids)
 
 
@@ -79,13 +82,13 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic(way, f"`{result}` is an operand", "the result has a name of its own")
     elif result != "Y":
         yield Diagnostic(way, f"the result is called `{result}`", "conditions know it as Y")
-    taken = {
+    meanings = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.signature.second},
         "name of reproducing lines": NAMES_IN_REPRODUCERS,
     }
     for index, name in enumerate(operands):
-        for meaning, names in taken.items():
+        for meaning, names in meanings.items():
             # Theories write operands in small letters.
             if name in names or name.lower() in names:
                 message = f"`{name}` is a {meaning}"
@@ -116,11 +119,12 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
         type_ = getattr(declared, "type", None)
         if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
-    missing = [name for name in known if example is not None and name not in example]
-    if missing:
-        message = f"the tensor `{missing[0]}` is not declared"
-        yield Diagnostic(("declared_example",), message, f"add `{missing[0]}: …`")
-    if example is None and spec.restrictions:
+    if example is not None:
+        missing = [name for name in known if name not in example]
+        for name in missing[:1]:  # all of them have one place
+            message = f"the tensor `{name}` is not declared"
+            yield Diagnostic(("declared_example",), message, f"add `{name}: …`")
+    elif spec.restrictions:
         message = "there is no `declared_example`, which restrictions change"
         yield Diagnostic((), message, "give a node that meets every restriction")
 
@@ -144,11 +148,13 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic(("families", index, "id"), message)
     for index, case in enumerate(spec.cases):
         for family in case.not_for:
-            yield from unknown(("cases", index, "not_for", family), family, known, "family")
+            way: Way = ("cases", index, "not_for", family)
+            yield from unknown(way, family, known, "family")
     for section, index, entry in entries_with(spec, "not_for"):
         if section == "cases":
             continue  # a case is about every family
         way = (section, index, "id")
+        # Every family is answered for, so that none is left out by mistake.
         for family in known:
             is_stated = family in entry.families
             is_excused = family in entry.not_for
@@ -167,8 +173,9 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
+                way_to_repair = (section, index, "repaired", family)
                 message = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Diagnostic((section, index, "repaired", family), message, of_key=True)
+                yield Diagnostic(way_to_repair, message, of_key=True)
             elif family in entry.holds_for:
                 message = f"`{family}` is under `holds_for` and under `refuted_for`"
                 yield Diagnostic(way, message, "it is one or the other", of_key=True)
@@ -229,10 +236,11 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
     for index, finding in enumerate(spec.findings):
         way_to_claim = ("findings", index, "claim")
         for position, part in enumerate(finding.claim):
-            types = getattr(part, "types", None) or ()
+            types = getattr(part, "types", None) or ()  # a claim on the texts has none
             for place, id_ in enumerate(types):
                 way: Way = (*way_to_claim, position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
+        # Of one finding: the id of the finding tells those of different findings apart.
         counts = Counter(finding.goal(part) for part in finding.theorems)
         for name, count in counts.items():
             if count > 1:

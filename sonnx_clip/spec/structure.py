@@ -51,9 +51,11 @@ class _Complaint(NamedTuple):
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
+    if details["type"] != "too_short":
+        return False
     value = details["input"]
     least = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and isinstance(value, list) and len(value) >= least
+    return isinstance(value, list) and len(value) >= least
 
 
 def _placed(
@@ -66,6 +68,7 @@ def _placed(
     value = details["input"]
     context = details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
+    # That of the value; where the key is wrong, its own place is given below.
     at = document.position(way)
     todo: str | None = None
     match sort:
@@ -120,8 +123,8 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     for part in above:
         data = data[part]
     siblings: set[str] = data.keys() - {key}
-    known = [_keys(part) for part in _parts_at(model, above)]
-    if not known:
+    keys_of_parts = [_keys(part) for part in _parts_at(model, above)]
+    if not keys_of_parts:
         return "leave it out"
 
     def likeness(keys: list[str]) -> float:
@@ -130,7 +133,7 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
         return len(shared) / len(either)
 
     # Several parts may be allowed at a place: the one that shares most keys is meant.
-    best = max(known, key=likeness)
+    best = max(keys_of_parts, key=likeness)
     # A key that is there already is hardly the one that was meant, but the list names it: without it a reader
     # would take the list for all that an entry may have.
     missing = [name for name in best if name not in siblings]
@@ -147,6 +150,7 @@ def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[Bas
     """The parts of a model that may be at a path; the indices of lists and the keys of mappings name none."""
     parts = [model]
     for key in way:
+        # Several parts: a union of models may be at a place, each with fields of its own.
         inner: list[type[BaseModel]] = []
         is_name_of_field = False
         for part in parts:

@@ -114,8 +114,8 @@ def _restructured(lines: list[str]) -> Iterator[_Heading]:
     for index, (line, below) in enumerate(zip(lines, lines_below, strict=True)):
         title = line.rstrip()
         underline = below.rstrip()
-        is_underlined = len(underline) >= len(title) > 0 and set(underline) <= set("=-~")
-        if is_underlined:
+        is_as_long = len(underline) >= len(title) > 0
+        if is_as_long and set(underline) <= set("=-~"):
             yield _Heading(index, 1)
         elif re.fullmatch(r"\*\*[^*]+\*\*", line):
             yield _Heading(index, 2)
@@ -126,16 +126,18 @@ def _plain(lines: list[str]) -> Iterator[_Heading]:
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
-    stripped = [line.strip() for line in lines]
-    above = ["", *stripped]
-    below = [*stripped[1:], ""]
-    for index, line in enumerate(stripped):
-        stands_alone = not above[index] and not below[index]
+    # With a blank line before the first one and behind the last one.
+    padded = ["", *(line.strip() for line in lines), ""]
+    for index in range(len(lines)):
+        above, line, below = padded[index : index + 3]
+        stands_alone = above == below == ""
         is_short = 0 < len(line) <= _LONGEST_TITLE
         is_sentence_or_formula = line.endswith(".") or "=" in line
-        if stands_alone and is_short and not is_sentence_or_formula:
-            ends_in_number = re.search(r"- \d+$", line) is not None
-            yield _Heading(index, 1 if ends_in_number else 2)
+        if not stands_alone or not is_short or is_sentence_or_formula:
+            continue
+        ends_in_number = re.search(r"- \d+$", line) is not None
+        level = 1 if ends_in_number else 2
+        yield _Heading(index, level)
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
@@ -153,8 +155,11 @@ def _sections(lines: list[str], suffix: str) -> Iterator[Section]:
                 end = other.place
                 break
         start = heading.place
-        title = plain(lines[start])
-        yield Section(title, start + 1, tuple(lines[start:end]))
+        yield Section(
+            title=plain(lines[start]),
+            first=start + 1,
+            lines=tuple(lines[start:end]),
+        )
 
 
 def fold(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.special import sampled
 from sonnx_clip.language.tree import Kind, Name, names_in, substituted
-from sonnx_clip.spec.evaluate import Evaluator, Function, evaluator
+from sonnx_clip.spec.evaluate import Evaluator, UsedEntry, evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +34,9 @@ class WrongEvaluator(Evaluator):
         answer: Value = self._answer(self.named(values))
         return answer
 
-    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+    def _entry(self, name: str) -> UsedEntry:
         if name == self._wrong.of:
-            return (), self._answer
+            return UsedEntry((), self._answer)
         return super()._entry(name)
 
 

@@ -71,9 +71,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def view(self, dtype: object) -> SymbolicArray:
         """The same memory, read as another type of the same width."""
         wanted = np.dtype(dtype)  # type: ignore[call-overload]
+        # Of another width it would have another number of entries.
         if wanted.itemsize != self.dtype.itemsize or wanted == _BOOL:
             _refuse(f".view({wanted}) of {self.dtype}")
-        _reading(wanted)
+        _reading(wanted)  # refuses a type whose patterns have no order here
         return SymbolicArray(self.run, self.memory, wanted, self.has_axes)
 
     def clip(
@@ -132,18 +133,19 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             return self._operation("clip", [a, lower, upper], out)
 
         # Written out, so that an argument that is not known here, such as `where`, is an error.
-        known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
-        if function not in known:
+        if function not in (np.copyto, np.clip):
             _refuse(f"np.{function.__name__}")
-        return known[function](*arguments, **named)
+        meant = copyto if function is np.copyto else clip
+        return meant(*arguments, **named)
 
     def _reduce(self, name: str) -> SymbolicArray:
         """One entry, joined with the unknown result of the others."""
         if not self.has_axes:
             _refuse(f".{name}() of a scalar")
         # In the samples, the result of the other entries is the other entry.
-        others = self.run.any("rest", "element", self.memory.value.samples[::-1])
-        return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
+        value = self.memory.value
+        others = self.run.any("rest", "element", value.samples[::-1])
+        return self._apply(name, [value, others], self.dtype, has_axes=False)
 
     def _operation(
         self,
@@ -189,6 +191,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         *,
         has_axes: bool,
     ) -> SymbolicArray:
+        # An operation that is not in the table has no meaning for the provers.
         meaning = self.run.table.get(name)
         if meaning is None or not _fits(meaning.module, dtype):
             _refuse(f"np.{name} of {dtype}")
@@ -201,12 +204,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         how = _reading(dtype) if meaning.module in _READ else None
         result = self.run.apply(name, values, how)
         dtype_of_result = _BOOL if meaning.kind == "mask" else dtype
+        # In memory of its own: NumPy makes a new array, which `out` may then receive.
         return SymbolicArray(self.run, Memory(result), dtype_of_result, has_axes)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
     """Write a result into an array, which all its views see."""
-    if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
+    is_array = type(out) is SymbolicArray and out.has_axes
+    if not is_array or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
     out.memory.value = result.memory.value
     return out

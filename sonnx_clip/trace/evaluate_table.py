@@ -51,7 +51,7 @@ class PatternOrder:
     @cached_property
     def symbols(self) -> Mapping[str, Callable[..., Values]]:
         """What the symbols of the small language mean."""
-        mask = self._bits(self.width)
+        mask = self._bits(self.width)  # sums and differences are modulo 2^width
         return {
             "nan": self.nan,
             "lt": self.lt,
@@ -72,7 +72,9 @@ class PatternOrder:
         """Whether a pattern is a NaN."""
         if self.name != "Float":
             return np.zeros(a.shape, np.bool_)
-        above: Masks = np.greater(a & self._bits(self.width - 1), np.uint64(self.top))
+        # A NaN is a pattern whose magnitude is above that of infinity.
+        magnitude = a & self._bits(self.width - 1)
+        above: Masks = np.greater(magnitude, np.uint64(self.top))
         return above
 
     def lt(self, a: Patterns, b: Patterns) -> Masks:

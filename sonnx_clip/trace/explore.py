@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.trace.evaluate_table import Patterns, ReadingName
+    from sonnx_clip.trace.evaluate_table import Patterns
     from sonnx_clip.trace.numpy_meaning import ValueKind
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.symbolic_run import Step
+    from sonnx_clip.trace.symbolic_run import Clone, Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 _SCRATCH = "write to `out`, or to an array that the kernel makes"
@@ -59,13 +59,13 @@ class Traced:
         etype: the element type.
         in_place: whether `out` is `x`.
         paths: in the order in which they were found.
-        clones: the modules of why3/numpy.mlw that the steps use, each with the reading of the patterns.
+        clones: the modules of why3/numpy.mlw that the steps use.
     """
 
     etype: ElementType
     in_place: bool
     paths: tuple[Path, ...]
-    clones: frozenset[tuple[str, ReadingName | None]]
+    clones: frozenset[Clone]
 
 
 def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
@@ -81,7 +81,7 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     """
     unexplored = [Fork((), samples_of(etype))]
     paths: list[Path] = []
-    clones: set[tuple[str, ReadingName | None]] = set()
+    clones: set[Clone] = set()
     while unexplored:
         # Each run follows one path to its end, and notes the branches that other samples take.
         fork = unexplored.pop()
@@ -143,7 +143,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     witness: dict[str, int] = {}
     for name, value in run.free.items():
         kinds[name] = value.kind
-        witness[name] = int(value.samples[0, first_sample])
+        witness[name] = int(value.samples[0, first_sample])  # that of the entry
     return Path(
         kernel=kernel.__name__,
         steps=tuple(run.steps),
@@ -157,6 +157,7 @@ def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
     frames = traceback.extract_tb(error.__traceback__)
+    # Innermost last; the last ones are of this package, or of NumPy.
     for frame in reversed(frames):
         if frame.filename in files:
             return f"{frame.filename}:{frame.lineno}"

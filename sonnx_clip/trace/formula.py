@@ -68,8 +68,11 @@ class _Reader:
             raise FormulaError(f"`{wanted}` is expected, not `{self.next or 'the end'}`")
         self.left.pop()
 
+    def is_at_name(self) -> bool:
+        return self.next.isidentifier() and self.next not in _WORDS
+
     def word(self) -> str:
-        if not self.next.isidentifier() or self.next in _WORDS:
+        if not self.is_at_name():
             raise FormulaError(f"a name is expected, not `{self.next or 'the end'}`")
         return self.left.pop()
 
@@ -92,6 +95,7 @@ class _Reader:
             self.take("else")
             otherwise = self.expression()
             return Apply("if", (condition, then, otherwise))
+        # To the left, unlike in WhyML: of `or` and `and` that makes no difference.
         tree = self.conjunction()
         while self.next == "\\/":
             self.take("\\/")
@@ -106,10 +110,10 @@ class _Reader:
         return tree
 
     def application(self) -> Node:
-        # An argument is a name or in parentheses; any other token ends the application.
         name = self.word()
         arguments = []
-        while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
+        # An argument is a name or in parentheses; any other token ends the application.
+        while self.next == "(" or self.is_at_name():
             arguments.append(self.atom())
         if not arguments:
             return FormulaVariable(name)

@@ -60,6 +60,7 @@ class Subject:
 
     def require_traced(self, function: Any) -> None:
         """UserError if a planner or kernel is not among `functions`."""
+        # Whatever is called elsewhere has not been read by tracing.py, and could do anything.
         if function not in self.functions:
             name = getattr(function, "__qualname__", repr(function))
             module = getattr(function, "__module__", None)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.numpy_meaning import ValueKind
 
 
+Clone: TypeAlias = "tuple[str, ReadingName | None]"
+"""A module of why3/numpy.mlw, and the reading of the patterns, if it has one."""
+
 _HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -68,12 +71,12 @@ def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
     # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
-    rows: list[tuple[int, ...]] = []
+    rows: list[tuple[int, ...]] = []  # the entry and the other one, min and max
     for bounds in product(_bounds(etype), repeat=2):
         around = (*entries, *bounds)
         rows += [(*pair, *bounds) for pair in product(around, repeat=2)]
     columns = np.array(rows, np.uint64).T.copy()
-    columns.flags.writeable = False
+    columns.flags.writeable = False  # all runs share them
     index = np.arange(len(rows), dtype=np.uint64)
     return Samples(
         index,
@@ -113,6 +116,7 @@ def _entries(etype: ElementType) -> tuple[int, ...]:
     minus = sign_bit(etype.bits)
     nan = constant_pattern("nan", etype.bits)
     above_bounds = int(encode("3", etype))
+    # Two NaNs, of both signs and with another payload: a kernel must not take one for the other.
     return (0, minus, above_bounds, nan, nan | minus | 1)
 
 
@@ -189,8 +193,7 @@ class SymbolicRun:
         self.taken: list[bool] = []  # the decisions of `steps`
         self.forks: list[Fork] = []
         self.free: dict[str, SymbolicValue] = {}  # by their text
-        # Modules of why3/numpy.mlw, each with the reading of the patterns.
-        self.clones: set[tuple[str, ReadingName | None]] = set()
+        self.clones: set[Clone] = set()
         self._counts: dict[str, int] = {}  # how many variables each kind of name has
         self._decided: dict[str, bool] = {}  # by the text of a condition
 
@@ -208,6 +211,7 @@ class SymbolicRun:
     def junk(self) -> SymbolicValue:
         """The content of unwritten memory."""
         mask = np.uint64((1 << (self.etype.width or 0)) - 1)
+        # By the number of free variables: each junk has other bits, and the same in every run.
         bits = self.samples.noise(len(self.free)) & mask
         return self.any("any", "element", np.stack([bits, bits]))
 
@@ -266,8 +270,9 @@ class SymbolicRun:
             return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))
         # Numbers of their own, beyond those of `junk`: an entry and the other one choose independently.
         number = 1000 + 2 * len(self.free)
-        noise = np.stack([self.samples.noise(number), self.samples.noise(number + 1)])
-        lowest_bit = noise & np.uint64(1)
+        of_entry = self.samples.noise(number)
+        of_other = self.samples.noise(number + 1)
+        lowest_bit = np.stack([of_entry, of_other]) & np.uint64(1)
         return self.any(name, "mask", lowest_bit == np.uint64(1))
 
     def input(self, name: str, samples: Values) -> SymbolicValue:

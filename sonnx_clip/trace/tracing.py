@@ -108,8 +108,10 @@ class _Function:
                 return ""
             case ast.Call():
                 return self._call(node)
+            # A table of the module, by an element type; an entry of an array would be a value.
             case ast.Subscript(value=ast.Name(id=name)):
                 return "" if isinstance(self._global(name), dict) else f"an entry of {name}"
+            # `len`, `int` or `isinstance` would see what a run hides, or make numbers of entries.
             case ast.Name(id=name) if hasattr(builtins, name):
                 return f"{name} of Python"
             case ast.Attribute(attr=name) if name.startswith("__"):
@@ -188,6 +190,7 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see.
     """
+    # Before anything is run: what a run does not see, its result cannot show.
     unseen = next(unobserved_places(what), "")
     if unseen:
         place, _, message = unseen.partition(": ")
