@@ -271,7 +271,14 @@ class Evaluator:
         if name == "type":  # an element has no type beside its bits: its tree says whose it is
             return _type_of(trees[0], self.etype)
         function = self._functions[name]
-        return lambda env: function(*(argument(env) for argument in arguments))
+        # Most have one or two arguments: to collect them in an expression takes longer than the call.
+        match arguments:
+            case [only]:
+                return lambda env: function(only(env))
+            case [first, second]:
+                return lambda env: function(first(env), second(env))
+            case _:
+                return lambda env: function(*(argument(env) for argument in arguments))
 
     def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
@@ -294,6 +301,9 @@ class Evaluator:
             return body
         pairs = list(zip(parameters, arguments, strict=True))
         # The body sees its parameters alone.
+        if len(pairs) == 1:
+            ((parameter, argument),) = pairs
+            return lambda env: body({parameter: argument(env)})
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
     def _entry(self, name: str) -> UsedEntry:
