@@ -49,6 +49,7 @@ def same_bits(a: Array, b: Array) -> bool:
     are_contiguous = a.flags.c_contiguous and b.flags.c_contiguous
     if a.ndim and are_contiguous and a.shape[-1] * width % 8 == 0:
         width = 8
+    # As integers: of floats a NaN would differ from itself, and -0 equal 0.
     bits = np.dtype(f"u{width}")
     differs = np.not_equal(a.view(bits), b.view(bits))
     return not np.count_nonzero(differs)

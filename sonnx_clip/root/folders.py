@@ -42,6 +42,7 @@ def how_to_install(extra: str) -> str:
     """
     if repo_root() == _PACKAGE.parent:
         return f"run in the checkout: pip install '.[{extra}]'"
+    # pip needs the whole name of a file, which has the version in it.
     from sonnx_clip import __version__  # sonnx_clip itself imports this module
 
     wheel = f"sonnx_clip-{__version__}-py3-none-any.whl"
