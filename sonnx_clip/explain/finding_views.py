@@ -258,7 +258,7 @@ def _measured(
     forms: dict[tuple[str, tuple[BitPattern, ...], str], list[str]] = {}
     for question in questions:
         for answer in record.answers:
-            if str(answer) != str(question):  # an answer has the fields of its question, and more
+            if not question.is_answered_by(answer):
                 continue
             row = (answer.runtime, answer.bits, answer.words or "")
             forms_of_row = forms.setdefault(row, [])

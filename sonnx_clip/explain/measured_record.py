@@ -69,6 +69,11 @@ class Question(Stored):
         """The runtimes that can answer it."""
         return CALLED_RUNTIMES if self.form == CALL else OF_MODELS
 
+    def is_answered_by(self, answer: MeasuredAnswer) -> bool:
+        """Whether an answer is one to this question: it has the fields of its question, and more."""
+        asked = (answer.form, answer.type, answer.operands)
+        return asked == (self.form, self.type, self.operands)
+
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
         numbers = [f"{name}={bits}" for name, bits in self.operands.items()]
