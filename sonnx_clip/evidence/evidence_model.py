@@ -145,7 +145,8 @@ class ObligationEvidence(Stored):
     @property
     def answers(self) -> str:
         """Each prover with its version and its answer."""
-        return ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in self.replies)
+        answers = [f"{reply.prover} {reply.version}: {reply.verdict}" for reply in self.replies]
+        return ", ".join(answers)
 
 
 class CKernelEvidence(Stored):
@@ -271,6 +272,7 @@ class Evidence(Stored):
     @property
     def all_entries(self) -> tuple[Entry, ...]:
         """The entries of every operator."""
+        # Those of the page's operator come first, here and below.
         entries = [*self.entries]
         for operator in self.operators:
             entries += operator.entries
