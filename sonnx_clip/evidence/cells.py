@@ -48,5 +48,6 @@ def cell_of(type_id: str, outcomes: Sequence[Outcome], *, refuted: bool = False)
                 obligations=tuple(ids),
                 finding=True,
             )
+    # Smoke tests among them: a contradiction of the premises would make every proof worthless.
     status = min(statuses, key=_WORST_FIRST.index)
     return Cell(type=type_id, status=status, finding=refuted, obligations=tuple(ids))

@@ -257,6 +257,7 @@ class Evidence(Stored):
     @property
     def all_entries(self) -> tuple[Entry, ...]:
         """The entries of every operator."""
+        # Those of the page's operator come first, here and below.
         entries = [*self.entries]
         for operator in self.operators:
             entries += operator.entries

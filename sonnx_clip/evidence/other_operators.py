@@ -56,6 +56,7 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     entries = tuple(entries_of(operator, results.obligations))
     unaccounted = (*results.unaccounted, *statements_not_reviewed(operator))
     opened = open_points(operator, results, entries, unaccounted)
+    # Last: what is counted above is compared by the ids of the operator's own records.
     ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={

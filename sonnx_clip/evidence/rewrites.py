@@ -40,6 +40,7 @@ def rewrite_entries(
 def _conditions(rewrite: Rewrite) -> list[tuple[str, str]]:
     entry = rewrite.entry
     facts = [("for constants with", entry.given)] if entry.given else []
+    # A condition for each strength in which results may be equal, the strictest first.
     for family, strength in rewrite.stated():
         text = entry.legal_when[family][strength]
         facts.append(("condition", words_of_condition(family, strength, text)))
