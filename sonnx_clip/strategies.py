@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 DType: TypeAlias = str | np.dtype[Any] | type[Any]
+Operands: TypeAlias = tuple[Array, Array, Array]
+"""X and both bounds."""
+Patterns: TypeAlias = st.SearchStrategy[int]
+"""Draws the bits of a value."""
 
 _NEAR = 3
 
@@ -30,7 +34,7 @@ def _element_type(name: str) -> ElementType:
 
 
 @cache
-def _patterns(name: str) -> st.SearchStrategy[int]:
+def _patterns(name: str) -> Patterns:
     special = special_patterns(_element_type(name))
     count = 1 << _width(name)
 
@@ -39,8 +43,10 @@ def _patterns(name: str) -> st.SearchStrategy[int]:
 
     # A third each: any pattern at random is hardly ever a special value or near one.
     of_special = st.sampled_from(special)
-    near = st.builds(neighbour, of_special, st.integers(-_NEAR, _NEAR))
-    return st.one_of(of_special, near, st.integers(0, count - 1))
+    distances = st.integers(-_NEAR, _NEAR)
+    near = st.builds(neighbour, of_special, distances)
+    at_random = st.integers(0, count - 1)
+    return st.one_of(of_special, near, at_random)
 
 
 def _width(name: str) -> int:
@@ -54,26 +60,31 @@ def _tied(pattern: int, name: str) -> list[int]:
     if _element_type(name).family == "float":
         negative_zero = 1 << (_width(name) - 1)
         zeros.append(negative_zero)
-    return zeros if pattern in zeros else [pattern]
+    if pattern in zeros:
+        return zeros
+    return [pattern]
 
 
 def _values(patterns: Any, name: str) -> Array:
-    """Read-only: who changed an operand would have the result judged by what it made of it."""
+    """Bits as values of a type, in an array that is read-only."""
     values = np.array(patterns, bits_type(name)).view(numpy_type(name))
+    # The result is judged by the operands: an implementation that changed one would judge itself.
     values.flags.writeable = False
     return values
 
 
 def _name(dtype: DType) -> str:
     """The id of an element type that arrays can have."""
-    name = np.dtype(dtype).name if isinstance(dtype, (np.dtype, type)) else str(dtype)
+    name = str(dtype)
+    if isinstance(dtype, (np.dtype, type)):
+        name = np.dtype(dtype).name
     etype = _element_type(name)
     if etype.numpy is None:
         raise UserError(f"{etype.id} has no arrays", todo="name another element type")
     return etype.id
 
 
-def triples(dtype: DType) -> st.SearchStrategy[tuple[Array, Array, Array]]:
+def triples(dtype: DType) -> st.SearchStrategy[Operands]:
     """Draw (x, min, max): three read-only arrays of shape () and of one element type.
 
     Args:
@@ -83,13 +94,11 @@ def triples(dtype: DType) -> st.SearchStrategy[tuple[Array, Array, Array]]:
         UserError: the profile has no such element type, or no array has it (``"real"``).
     """
     name = _name(dtype)
-    one = _patterns(name).map(lambda pattern: _values(pattern, name))
-    return st.tuples(one, one, one)
+    value = _patterns(name).map(lambda pattern: _values(pattern, name))
+    return st.tuples(value, value, value)
 
 
-def arrays_and_bounds(
-    dtype: DType, *, max_size: int = 16
-) -> st.SearchStrategy[tuple[Array, Array, Array]]:
+def arrays_and_bounds(dtype: DType, *, max_size: int = 16) -> st.SearchStrategy[Operands]:
     """Draw (x, min, max): an array of shape (n,), n <= max_size, and two bounds of shape (), all read-only.
 
     Bounds are often equal, and entries of `x` often equal a bound, zeros of either sign among them: ties are
@@ -103,21 +112,27 @@ def arrays_and_bounds(
         UserError: as for `triples`.
     """
     name = _name(dtype)
+    pattern = _patterns(name)
 
-    def with_bounds(bounds: tuple[int, int]) -> st.SearchStrategy[tuple[Array, Array, Array]]:
+    # The bounds are drawn first, since entries of X are often equal to one.
+    def with_entries(bounds: tuple[int, int]) -> st.SearchStrategy[Operands]:
         low, high = bounds
         ties = _tied(low, name) + _tied(high, name)
-        entry = st.one_of(_patterns(name), st.sampled_from(ties))
+        entry = st.one_of(pattern, st.sampled_from(ties))
+        entries = st.lists(entry, max_size=max_size)
 
-        def operands(entries: list[int]) -> tuple[Array, Array, Array]:
-            return _values(entries, name), _values(low, name), _values(high, name)
+        def operands(patterns: list[int]) -> Operands:
+            x = _values(patterns, name)
+            return x, _values(low, name), _values(high, name)
 
-        return st.lists(entry, max_size=max_size).map(operands)
+        return entries.map(operands)
 
-    def with_equal(bound: int) -> st.SearchStrategy[tuple[int, int]]:
-        return st.tuples(st.just(bound), st.sampled_from(_tied(bound, name)))
+    def with_equal_bound(bound: int) -> st.SearchStrategy[tuple[int, int]]:
+        other = st.sampled_from(_tied(bound, name))
+        return st.tuples(st.just(bound), other)
 
     zero = st.sampled_from(_tied(0, name))  # as of ReLU
-    bound = st.one_of(_patterns(name), zero)
-    equal = bound.flatmap(with_equal)
-    return st.one_of(st.tuples(bound, bound), equal).flatmap(with_bounds)
+    bound = st.one_of(pattern, zero)
+    any_bounds = st.tuples(bound, bound)
+    equal_bounds = bound.flatmap(with_equal_bound)
+    return st.one_of(any_bounds, equal_bounds).flatmap(with_entries)

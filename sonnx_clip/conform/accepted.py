@@ -42,7 +42,8 @@ def accepted_by(etype: ElementType, values: Sequence[Array], accepts: Accepts) -
     got = values[-1]
     first = np.full(len(got), -1, np.int8)
     # Backwards, so that the first latitude is written last.
-    for index, is_accepted in reversed(list(enumerate(accepts.values()))):
+    numbered = list(enumerate(accepts.values()))
+    for index, is_accepted in reversed(numbered):
         mask = np.broadcast_to(is_accepted(*typed), first.shape)
         np.putmask(first, mask, index)
     return first

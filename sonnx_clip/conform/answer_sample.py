@@ -52,21 +52,26 @@ class AnswerSample:
         """
         request = results.request
         size = results.got.size
+        places = [_evenly(size)]
         # All answers to the special values are kept: readings differ there.
-        is_special = results.indices is None and np.array_equal(request.pool, self._special)
-        places = [np.arange(size) if is_special else _evenly(size)]
+        if results.indices is None and np.array_equal(request.pool, self._special):
+            places = [np.arange(size)]
         if deviating:
-            places.append(_sampled(np.concatenate(deviating), results.expected))
+            deviations = np.concatenate(deviating)
+            places.append(_sampled(deviations, results.expected))
 
-        rows, columns = np.divmod(np.concatenate(places), request.length)
+        all_places = np.concatenate(places)
+        rows, columns = np.divmod(all_places, request.length)
         # Where a call gave no result, the expected one stands in its place: that is no answer.
         usable = results.usable[rows, columns]
         self._parts.append(self._answers_at(results, rows[usable], columns[usable]))
 
     def _answers_at(self, results: ComparedResults, rows: Array, columns: Array) -> Answers:
+        """The answers at some entries of the results."""
         request = results.request
         table = results.expected
-        operands = request.operands_at(rows, results.pool_places(rows, columns))
+        places = results.pool_places(rows, columns)
+        operands = request.operands_at(rows, places)
         got = results.got[rows, columns]
         expected = table.results[rows, columns]
         latitude = accepted_by(self._etype, (*operands, expected, got), self._accepts)

@@ -65,6 +65,7 @@ class Answers:
     @property
     def deviating(self) -> Array:
         """Whether the bits are not those expected."""
+        # A latitude may accept them: `violating` is what no latitude does.
         return np.not_equal(self.got, self.expected)
 
     @property
@@ -95,13 +96,15 @@ def joined(etype: ElementType, parts: Sequence[Answers]) -> Answers:
     for name in _COLUMNS:
         arrays = [getattr(part, name) for part in parts]
         columns[name] = np.concatenate(arrays)
-    operands_of_parts = (part.operands for part in parts)
-    of_operand = zip(*operands_of_parts, strict=True)
-    operands = tuple(np.concatenate(arrays) for arrays in of_operand)
+    # From the operands of each part to the parts of each operand.
+    operands_of_parts = [part.operands for part in parts]
+    parts_of_operands = zip(*operands_of_parts, strict=True)
+    operands = tuple(map(np.concatenate, parts_of_operands))
     return Answers(etype, operands, **columns)
 
 
 def _no_answers(etype: ElementType) -> Answers:
+    # Arrays without entries, but of the right types: searches for causes view and compare them.
     no_bits = np.zeros(0, bits_type(etype.id))
     no_numbers = np.zeros(0, int)
     return Answers(

@@ -57,9 +57,11 @@ def bounds_conditions(
         return ConditionOnBounds(unparse(expr), holds)
 
     yield from map(condition, trees)
-    # A converter may have a case of its own for bounds such as (0, 6), which no other condition describes.
+    # A converter may have a case of its own for bounds such as (0, 6), which no other condition
+    # describes.
     yield from _very_pairs(spec, etype, pairs)
-    yield from (condition(tree.Not(expr)) for expr in trees)
+    for expr in trees:
+        yield condition(tree.Not(expr))
     for word in ("or", "and"):
         for first, second in combinations(trees, 2):
             yield condition(_joined(word, first, second))
@@ -102,14 +104,18 @@ def _very_pairs(
 
     texts = []
     for pair in distinct:
-        sides = zip(_names(spec, pair), pair, strict=True)
-        equations = [f"{name} == {show(value, etype)}" for name, value in sides]
+        equations = []
+        for name, value in zip(_names(spec, pair), pair, strict=True):
+            equations.append(f"{name} == {show(value, etype)}")
         texts.append(" and ".join(equations))
     yield ConditionOnBounds(" or ".join(texts), is_one_of)
 
 
 def exact_condition(
-    spec: Spec, etype: ElementType, inside: Sequence[Array], outside: Sequence[Array]
+    spec: Spec,
+    etype: ElementType,
+    inside: Sequence[Array],
+    outside: Sequence[Array],
 ) -> str | None:
     """The simplest condition that is true of some pairs of bounds and false of others; None if none is.
 

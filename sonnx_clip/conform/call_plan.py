@@ -302,11 +302,18 @@ def _calls_of_bounds_in_use(etype: ElementType, operator: Operator) -> Calls:
 
 
 def _random(
-    seed: int | list[int], arrays: int, count: int, bits: np.dtype[np.generic]
+    seed: int | list[int],
+    arrays: int,
+    count: int,
+    bits: np.dtype[np.generic],
 ) -> list[Array]:
     """Random patterns, from the one random stream that NumPy promises never to change."""
     stream = np.random.PCG64(seed)
-    return [stream.random_raw(count).astype(bits) for _ in range(arrays)]
+    patterns: list[Array] = []
+    for _ in range(arrays):
+        words = stream.random_raw(count)
+        patterns.append(words.astype(bits))
+    return patterns
 
 
 def _lengths() -> tuple[int, ...]:
@@ -327,7 +334,11 @@ LENGTHS = _lengths()
 
 
 def _call(
-    layout: str, length: int, table: Table, starts: Array, lengths: Array | None = None
+    layout: str,
+    length: int,
+    table: Table,
+    starts: Array,
+    lengths: Array | None = None,
 ) -> Call:
     """Calls of a layout, one for each row of a table, whose entries begin in its pool at `starts`."""
     request = Request(
@@ -489,20 +500,22 @@ def random_patterns(etype: ElementType, operator: Operator, number: int = 0) -> 
     bound_count = scalars * _PAIRS
     entry_count = tensors * _ENTRIES
     seed = [_SEED, *etype.id.encode(), number]
-    kind, word = _random(seed, 2, entry_count + bound_count, special.dtype)
+    kinds, words = _random(seed, 2, entry_count + bound_count, special.dtype)
 
     # A word decides both which special value is near, and how far it is away.
-    quotient, place = np.divmod(word, len(special))
-    nearby_special = special[place]
-    distance = quotient % (2 * _NEAR + 1)
-    neighbour = nearby_special + distance - _NEAR
-    third = (kind % 3).astype(int)
-    patterns = np.choose(third, (nearby_special, neighbour, word))
+    quotients, places = np.divmod(words, len(special))
+    nearby_special = special[places]
+    distances = quotients % (2 * _NEAR + 1)
+    neighbours = nearby_special + distances - _NEAR
+    thirds = (kinds % 3).astype(int)
+    patterns = np.choose(thirds, (nearby_special, neighbours, words))
     # Neighbours of the lowest and of the highest pattern are cut off to the width of the type.
     drawn = patterns.astype(bits_type(etype.id))
 
-    bounds = drawn[:bound_count].reshape(scalars, _PAIRS)
-    entries = drawn[bound_count:].reshape(tensors, _ENTRIES)
+    drawn_bounds = drawn[:bound_count]
+    drawn_entries = drawn[bound_count:]
+    bounds = drawn_bounds.reshape(scalars, _PAIRS)
+    entries = drawn_entries.reshape(tensors, _ENTRIES)
     fourth = bounds[:, ::4].ravel()
     ties = np.tile(fourth, (tensors, 1))
     return np.hstack([ties, entries]), bounds
@@ -539,14 +552,19 @@ def _has_every_choice(etype: ElementType, operator: Operator) -> bool:
 
 
 def _beside_special_values(
-    etype: ElementType, operator: Operator, values: Array, n: int
+    etype: ElementType,
+    operator: Operator,
+    values: Array,
+    n: int,
 ) -> Iterator[Sequence[Array]]:
     """The values as each tensor in turn, beside part n of the special values of the others."""
     if operator.tensors == 1:
         yield [values]
         return
-    special = np.array(special_patterns(etype), values.dtype)[n::_MORE]
-    others = np.stack(together(special, operator.tensors - 1), axis=1)
+    special = np.array(special_patterns(etype), values.dtype)
+    special_of_part = special[n::_MORE]
+    columns = together(special_of_part, operator.tensors - 1)
+    others = np.stack(columns, axis=1)
     for place in range(operator.tensors):
         for row in others:
             pools = [np.full_like(values, value) for value in row]
@@ -570,7 +588,8 @@ def _more_draws(etype: ElementType, operator: Operator, n: int) -> Calls:
         # A sorted pool is faster; the entries of several tensors belong together, as they were drawn.
         if len(pools) == 1:
             pools = [_sorted(etype, *pools)]
-        calls = _long_calls(etype, operator, pools, list(np.hstack(scalars)))
+        bounds = list(np.hstack(scalars))
+        calls = _long_calls(etype, operator, pools, bounds)
         yield from _with_purpose("more draws", calls)
 
 
@@ -616,7 +635,9 @@ def _sorted(etype: ElementType, *pools: Array) -> Array:
 def some_bounds(etype: ElementType, operator: Operator, n: int, place: int) -> list[Array]:
     """Bits of the scalars: part n of all values of 16 bits as the one at a place, beside a few others."""
     bits = bits_type(etype.id)
-    patterns = [int(encode(text, etype)) for text in _BESIDE[etype.family]]
+    patterns: list[int] = []
+    for text in _BESIDE[etype.family]:
+        patterns.append(int(encode(text, etype)))
     values_beside = np.array(patterns, bits)
     others = together(values_beside, operator.scalars - 1)
     choices_of_others = len(others[0]) if others else 1

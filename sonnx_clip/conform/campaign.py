@@ -136,10 +136,12 @@ class _Campaign:
             return self._report()
         except KeyboardInterrupt:
             self._stop(pool)
-            # What was counted until the interrupt is valid, and part of the report.
+            # What was counted until the interrupt is valid, and part of the report. The pool has shut
+            # down, so every future is done or cancelled.
             for future, unit in running.items():
-                has_result = not future.cancelled() and not future.exception()
-                result = future.result() if has_result else None
+                if future.cancelled() or future.exception():
+                    continue
+                result = future.result()
                 if result is not None and result.tally is not None:
                     self._results[unit.etype][unit.part] = result
             raise InterruptedCampaignError(self._report()) from None
@@ -169,6 +171,7 @@ class _Campaign:
         """The stored result of a unit, or else its judgement; None if it is no longer needed."""
         results = self._results[unit.etype]
         store = self._store
+        # Asked here, and not when the unit was put into the queue: another one may have ended its type.
         if self._stopped or unit not in needed(self._units[unit.etype], results):
             return None
         if store is not None and not self._replace:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.answers import Answers
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.places import CallPlace, Extremes
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_forms import ModelForm
 
 _NAMED = 2  # readings that a cause names
@@ -80,11 +81,12 @@ def accepted_causes(
 
     What gives every answer of the element type explains them as it explains the violations.
     """
-    whole = _Search(operator, answers, form).gives_every_answer()
     accepted = answers.where(~answers.violating)
-    if whole is not None:
+    cause = _Search(operator, answers, form).gives_every_answer()
+    if cause is not None:
         deviating = accepted.where(accepted.deviating)
-        return dict.fromkeys(deviating.known_classes, whole)
+        return dict.fromkeys(deviating.known_classes, cause)
+    # Without the violations, which may have another cause.
     return _Search(operator, accepted, form).by_candidates_of_accepted()
 
 
@@ -129,16 +131,21 @@ class _Search:
             for answers in (self._answers, self._in(classes)):
                 explaining = [candidate for candidate in fitting if test(candidate, answers)]
                 if explaining:
-                    return dict.fromkeys(classes, _cause(explaining[0], explaining))
+                    cause = _cause(explaining[0], explaining)
+                    return dict.fromkeys(classes, cause)
         return {}
 
     def gives_every_answer(self) -> Cause | None:
         """The candidates that give every answer, if there are violations and any does."""
         if not self.violating:
             return None
-        fitting = self._allowing(self._violations)
-        explaining = [candidate for candidate in fitting if _gives_all(candidate, self._answers)]
-        return _cause(explaining[0], explaining) if explaining else None
+        explaining: list[Candidate] = []
+        for candidate in self._allowing(self._violations):
+            if _gives_all(candidate, self._answers):
+                explaining.append(candidate)
+        if not explaining:
+            return None
+        return _cause(explaining[0], explaining)
 
     def by_candidates(self, classes: Sequence[int]) -> dict[int, Cause]:
         """The cause of each class by itself; candidates that explain the most classes come first."""
@@ -160,12 +167,17 @@ class _Search:
         classes: Sequence[int],
         deviations: Answers,
     ) -> dict[int, Cause]:
+        """The candidates that explain the most classes, each for those that none before it explains."""
         explained = self._explained_classes(test, classes, deviations)
         named: dict[int, Cause] = {}
         while left := set(classes) - named.keys():
-            # Of several candidates that explain as much, the first is the likeliest.
-            best = max(self._candidates, key=lambda candidate: len(explained[candidate] & left))
-            reached = explained[best] & left
+            best = self._candidates[0]
+            reached: set[int] = set()
+            for candidate in self._candidates:
+                # Of several candidates that explain as much, the first is the likeliest.
+                of_candidate = explained[candidate] & left
+                if len(of_candidate) > len(reached):
+                    best, reached = candidate, of_candidate
             if not reached:
                 break
             alike = [candidate for candidate in self._candidates if explained[candidate] >= reached]
@@ -186,10 +198,10 @@ class _Search:
             # Deviations are few: most candidates fail there, before all answers are looked at.
             is_forbidden = ~candidate.allows(deviations)
             failing = np.unique(deviations.classes[is_forbidden]).tolist()
-            hopeful = set(classes).difference(failing)
-            explained[candidate] = {
-                index for index in hopeful if test(candidate, answers_of[index])
-            }
+            explained[candidate] = set()
+            for index in set(classes).difference(failing):
+                if test(candidate, answers_of[index]):
+                    explained[candidate].add(index)
         return explained
 
     # --- Under a condition on the bounds
@@ -200,14 +212,16 @@ class _Search:
             return {}
         is_in_classes = np.isin(self._violations.classes, classes)
         violations = self._violations.where(is_in_classes)
+        # As in `by_one_for_all`: what explains all answers is likelier than what explains a part.
         for answers in (self._answers, self._in(classes)):
             words = self._under_condition(answers, violations)
             if words is not None:
                 return dict.fromkeys(classes, Cause(words))
 
-        named = {}
+        named: dict[int, Cause] = {}
         for index in classes:
-            violations = self._violations.where(self._violations.classes == index)
+            is_in_class = self._violations.classes == index
+            violations = self._violations.where(is_in_class)
             words = self._under_condition(self._in([index]), violations)
             if words is not None:
                 named[index] = Cause(words)
@@ -243,10 +257,12 @@ class _Search:
         place = self._place(classes, extremes)
         if place is None:
             return {}
-        alone = (self._place([index], extremes) for index in classes)
-        if not place.is_exact and not all(alone):
-            return {}
-        return dict.fromkeys(classes, Cause(self._words_there(place, classes)))
+        if not place.is_exact:
+            for index in classes:
+                if not self._place([index], extremes):
+                    return {}
+        words = self._words_there(place, classes)
+        return dict.fromkeys(classes, Cause(words))
 
     def by_place(
         self, classes: Sequence[int], extremes: Mapping[int, Extremes]
@@ -290,9 +306,12 @@ class _Search:
 
     def _two_of(self, answers: Answers) -> str | None:
         violations = answers.where(answers.violating)
-        useful = [c for c in self._candidates if c.is_mechanism and c.allows(violations).any()]
-        allowed = {candidate: candidate.allows(answers) for candidate in useful}
-        for first, second in combinations(useful, 2):
+        allowed: dict[Candidate, Array] = {}
+        for candidate in self._candidates:
+            # One that gives none of the violations is no part of their cause.
+            if candidate.is_mechanism and candidate.allows(violations).any():
+                allowed[candidate] = candidate.allows(answers)
+        for first, second in combinations(allowed, 2):
             by_either = allowed[first] | allowed[second]
             if by_either.all():
                 return f"{first.words}; or {second.words}"
@@ -322,7 +341,9 @@ def _cause(best: Candidate, alike: Sequence[Candidate]) -> Cause:
     readings = tuple(candidate.reading for candidate in alike if candidate.reading)
     if len(readings) == 1:
         return Cause(f"allowed by the reading {best.reading}", readings)
-    unnamed = len(readings) - _NAMED
     names = readings[:_NAMED]
-    text = f"{', '.join(names)} and {unnamed} more" if unnamed > 0 else " and ".join(names)
+    unnamed = len(readings) - _NAMED
+    text = " and ".join(names)
+    if unnamed > 0:
+        text = f"{', '.join(names)} and {unnamed} more"
     return Cause(f"allowed by the readings {text}", readings)

@@ -43,14 +43,16 @@ def together(values: Array, count: int) -> tuple[Array, ...]:
     """All choices of `count` values, of which the last one varies fastest; or very many of them."""
     if count == 0:
         return ()
-    # Contiguous copies, since their bits are viewed as another type.
+    columns: list[Array]
     if len(values) ** count > _MOST_TOGETHER:
         places = np.array([*spread_choices(len(values), count, _MOST_TOGETHER)])
-        choices = values[places]
-        return tuple(np.ascontiguousarray(column) for column in choices.T)
-    axes = [values] * count
-    grids = np.meshgrid(*axes, indexing="ij")
-    return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
+        columns = list(values[places].T)
+    else:
+        axes = [values] * count
+        grids = np.meshgrid(*axes, indexing="ij")
+        columns = [grid.ravel() for grid in grids]
+    # Contiguous copies, since their bits are viewed as another type.
+    return tuple(map(np.ascontiguousarray, columns))
 
 
 @cache
@@ -79,7 +81,9 @@ def covering_rows(etype: ElementType, count: int, operator: Operator) -> Array:
     table = table_of_special_values(etype, operator)
     if not operator.scalars:
         return np.zeros(1, int)
-    missing = _reached_classes(table, len(operator.class_ids(etype.family)))
+    class_count = len(operator.class_ids(etype.family))
+    # Whether a row reaches a class that no row before it reaches, shape (rows, classes).
+    missing = _reached_classes(table, class_count)
     rows: list[int] = []
     while missing.any():
         newly_reached = missing.sum(axis=1)
@@ -137,9 +141,11 @@ def _neighbouring_pairs(etype: ElementType) -> list[tuple[int, int]]:
     # Of an odd number of values, the last one has the first beside it.
     seconds = (*special[1::2], special[0])
     pairs = []
-    for at, (first, second) in enumerate(zip(firsts, seconds, strict=False)):
-        pair = (first, second) if at % 2 else (second, first)
-        pairs.append(pair)
+    for number, (first, second) in enumerate(zip(firsts, seconds, strict=False)):
+        if number % 2:
+            pairs.append((first, second))
+        else:
+            pairs.append((second, first))
     return pairs
 
 
@@ -205,7 +211,10 @@ class ChosenBounds:
         return self._request(layout, length, rows, indices)
 
     def _calls_of_one_value(
-        self, layout: Layout, length: int, values: int
+        self,
+        layout: Layout,
+        length: int,
+        values: int,
     ) -> tuple[Request, Table]:
         """Calls whose entries are equal: one for each of the first values around each pair."""
         # A layout that repeats its entry shows one value in each call.
@@ -223,7 +232,11 @@ class ChosenBounds:
         return self.around[:, columns]
 
     def _request(
-        self, layout: Layout, length: int, rows: Array, indices: Array
+        self,
+        layout: Layout,
+        length: int,
+        rows: Array,
+        indices: Array,
     ) -> tuple[Request, Table]:
         expected = self.table.rows(rows)
         request = Request(
@@ -240,21 +253,25 @@ class ChosenBounds:
 @cache
 def chosen_bounds_in_use(etype: ElementType, operator: Operator) -> ChosenBounds | None:
     """The bounds in use without an absent side; None if the operator has none."""
-    in_use = bounds_in_use(operator.spec, etype)
-    whole = [used.sides for used in in_use if used.is_whole]
-    if not whole or not operator.scalars:
+    pairs: list[Sequence[int | None]] = []
+    for used in bounds_in_use(operator.spec, etype):
+        # An absent side is tried in the forms of a model: a call has both bounds.
+        if used.is_whole:
+            pairs.append(used.sides)
+    if not pairs or not operator.scalars:
         return None
-    return bounds_with_values(etype, whole, operator)
+    return bounds_with_values(etype, pairs, operator)
 
 
 def bounds_with_values(
     etype: ElementType, pairs: Iterable[Sequence[int | None]], operator: Operator
 ) -> ChosenBounds:
     """Pairs of bounds with the values of X around each, in bits; each pair once."""
-    distinct = dict.fromkeys(tuple(pair) for pair in pairs)
+    distinct = dict.fromkeys(map(tuple, pairs))
     # Pairs share a pool, since many have the same values around them.
     place: dict[int, int] = {}  # of each value in the pool
-    places_around = []
+    places_around: list[list[int]] = []
+    longest = 0
     for pair in distinct:
         sides = [side for side in pair if side is not None]
         places = []
@@ -262,12 +279,12 @@ def bounds_with_values(
             place.setdefault(value, len(place))
             places.append(place[value])
         places_around.append(places)
+        longest = max(longest, len(places))
 
-    longest = max(len(places) for places in places_around)
-    rows = [np.resize(places, longest) for places in places_around]
+    around = [np.resize(places, longest) for places in places_around]
     bits = bits_type(etype.id)
     pool = np.array(list(place), bits)
     sides_of_pairs = zip(*distinct, strict=True)
     scalars = [np.array(side, bits) for side in sides_of_pairs]
     table = tabulate(etype, [pool], scalars, operator)
-    return ChosenBounds(table, np.array(rows))
+    return ChosenBounds(table, np.array(around))

@@ -82,6 +82,7 @@ class ComparedResults:
                 yield self._deviations_of(first, rows)
 
     def _deviations_of(self, first: int, rows: slice) -> Deviations:
+        """The results that differ in some calls, of which `first` is the first."""
         results = self.got[rows]
         expected = self.expected.results[rows]
         flat = np.flatnonzero(results != expected)
@@ -101,23 +102,26 @@ class ComparedResults:
         elif self.indices is not None:
             in_pool = self.indices[first]
         # A scalar has one value for the whole call, which is broadcast.
-        values = (
-            *(pool[in_pool] for pool in self.request.pools),
-            *(scalar[calls] for scalar in self.request.scalars),
-            expected.ravel()[in_results],
-            results.ravel()[in_results],
-        )
+        values = [pool[in_pool] for pool in self.request.pools]
+        values += [scalar[calls] for scalar in self.request.scalars]
+        values.append(expected.ravel()[in_results])
+        values.append(results.ravel()[in_results])
         places = flat + first * self.request.length
-        return Deviations(places, values, is_whole, flat)
+        return Deviations(places, tuple(values), is_whole, flat)
 
 
 def expected_entries(request: Request, table: Table) -> Table:
     """The expected results of the entries of each call, from those of every value of the pool."""
-    return table if is_whole_pool(request) else table.pick(entry_indices(request))
+    if is_whole_pool(request):
+        return table
+    return table.pick(entry_indices(request))
 
 
 def compared_results(
-    request: Request, expected: Table, bits: Array, without_result: Iterable[int]
+    request: Request,
+    expected: Table,
+    bits: Array,
+    without_result: Iterable[int],
 ) -> ComparedResults:
     """The results of a request beside the expected ones.
 

@@ -66,10 +66,14 @@ def context_lines(by_type: ByType, *, pasted: bool = False) -> Iterator[str]:
 
 
 def _counts(etype: str, contexts: Sequence[ContextReport]) -> str:
-    graphs = sum(context.graphs for context in contexts)
-    compared = sum(context.compared for context in contexts)
+    graphs = 0
+    compared = 0
+    for context in contexts:
+        graphs += context.graphs
+        compared += context.compared
     asked = f"{counted(len(contexts), 'context')} of {etype}"
-    return f"{asked}: {verdict_counts(contexts)}; {graphs:,} graphs, {compared:,} results compared"
+    work = f"{graphs:,} graphs, {compared:,} results compared"
+    return f"{asked}: {verdict_counts(contexts)}; {work}"
 
 
 def verdict_counts(contexts: Sequence[ContextReport]) -> str:
@@ -155,15 +159,18 @@ def _other_ways(wrong: ContextDeviation) -> str:
         ways.append(f"without optimisation {wrong.plain.decimal}")
     if wrong.with_inputs is not None:
         ways.append(f"with bounds as inputs {wrong.with_inputs.decimal}")
-    ways += [f"without {name} {wrong.expected.decimal}" for name in wrong.without]
+    # An optimiser is named only if the graph is right without it.
+    for name in wrong.without:
+        ways.append(f"without {name} {wrong.expected.decimal}")
     return "; ".join(ways)
 
 
-def _terms(rewrite: str) -> str:
+def _terms(id_: str) -> str:
     """Both terms of a rewrite of spec/rewrites.yaml; nothing for a theorem on functions."""
-    known = {known_rewrite.id: known_rewrite.entry for known_rewrite in known_rewrites()}
-    entry = known.get(rewrite)
-    return "" if entry is None else f": {entry.before} as {entry.after}"
+    for rewrite in known_rewrites():
+        if rewrite.id == id_:
+            return f": {rewrite.entry.before} as {rewrite.entry.after}"
+    return ""
 
 
 def _right_as_a_whole(by_type: ByType) -> Iterator[str]:
@@ -208,11 +215,12 @@ def _refusals(by_type: ByType) -> Iterator[str]:
     for group in by_refusal(by_type):
         first = group[0].refusal
         graphs = sum(entry.refusal.graphs for entry in group)
-        where = places(group)
-        example = f"; the first: {first.asked}, operator set {first.opset}" if first.asked else ""
+        line = f"{WAYS[first.when]}: {places(group)}; {counted(graphs, 'graph')}"
+        if first.asked:
+            line += f"; the first: {first.asked}, operator set {first.opset}"
         yield ""
-        yield f"{WAYS[first.when]}: {where}; {counted(graphs, 'graph')}{example}"
-        yield f"  {' '.join(first.words.split())}"
+        yield line
+        yield f"  {_in_one_line(first.words)}"
 
 
 def _not_asked(by_type: ByType) -> Iterator[str]:
@@ -225,8 +233,14 @@ def _not_asked(by_type: ByType) -> Iterator[str]:
         (refusal,) = left_out[0].refusals
         yield ""
         where = f"{counted(len(left_out), 'context')} of {etype}"
-        yield f"not asked: {where}, since {_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
-        yield f"  {' '.join(refusal.words.split())}"
+        why = f"{_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
+        yield f"not asked: {where}, since {why}"
+        yield f"  {_in_one_line(refusal.words)}"
+
+
+def _in_one_line(words: str) -> str:
+    """Words of a runtime, which may be of several lines, as one."""
+    return " ".join(words.split())
 
 
 def failing_contexts(report: Report) -> int:

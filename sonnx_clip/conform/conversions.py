@@ -23,27 +23,31 @@ def flushed(values: Array, etype: ElementType) -> Array:
     sign_bit = (etype.width or 0) - 1
     sign = np.array(1 << sign_bit, bits_type(etype.id))
     bits = values.view(sign.dtype)
+    zeros = bits & sign
     with np.errstate(invalid="ignore"):  # signalling NaNs
         is_subnormal = np.abs(values) < normal
-    zeros = bits & sign
     result = np.where(is_subnormal, zeros, bits)
     return result.astype(sign.dtype).view(values.dtype)
 
 
 def converted(
-    spec: Spec, etype: ElementType, conversion: str, values: Array
+    spec: Spec,
+    etype: ElementType,
+    conversion: str,
+    values: Array,
 ) -> tuple[ElementType, Array]:
     """Values after a conversion of the specification, and their element type."""
     if conversion == _WITHOUT_SUBNORMALS:
         return etype, flushed(values, etype)
-    kind, _, rest = conversion.partition(" ")
+    # "low 16 bits", "signed integers", "unsigned integers", or an element type.
+    kind, _, operand = conversion.partition(" ")
     if kind == "low":
-        width = int(rest.split()[0])
+        width = int(operand.split()[0])
         return etype, _low_bits(values, width)
-    if rest == "integers":
+    if operand == "integers":
         prefix = "u" if kind == "unsigned" else ""
-        other = spec.element_type(f"{prefix}int{etype.width}")
-        return other, values.view(numpy_type(other.id))
+        integers = spec.element_type(f"{prefix}int{etype.width}")
+        return integers, values.view(numpy_type(integers.id))
     other = spec.element_type(conversion)
     with np.errstate(all="ignore"):  # overflow, and NaNs
         return other, values.astype(numpy_type(other.id))
@@ -55,7 +59,8 @@ def _low_bits(values: Array, width: int) -> Array:
         return values
     size = width // 8
     narrow = np.dtype(f"{values.dtype.kind}{size}")
-    return values.astype(narrow).astype(values.dtype)
+    low_bits = values.astype(narrow)  # NumPy cuts the high ones off
+    return low_bits.astype(values.dtype)
 
 
 def limited(spec: Spec, etype: ElementType, limitation: str, values: Array) -> Array:
@@ -88,12 +93,15 @@ def _limits(spec: Spec, etype: ElementType, limitation: str) -> tuple[Array, Arr
 
 def _whole(value: Array) -> int:
     """The integer of a value; a bfloat16 becomes one by way of a float."""
-    return int(value) if value.dtype.kind in "iu" else int(float(value))
+    if value.dtype.kind in "iu":
+        return int(value)
+    return int(float(value))
 
 
 def constant_array(text: str, etype: ElementType) -> Array:
     """A number or a named constant in an element type, of shape ()."""
-    return from_bits(int(encode(text, etype)), etype.id)
+    pattern = encode(text, etype)
+    return from_bits(int(pattern), etype.id)
 
 
 # --- Conversions back ---------------------------------------------------------------------------------------
@@ -109,10 +117,11 @@ def saturated(values: Array, dtype: np.dtype[Any]) -> Array:
     is_high = numbers >= float(info.max)
     is_low = numbers <= float(info.min)
     # What C leaves undefined is not converted: NumPy would give what the processor does.
-    is_outside = is_high | is_low
-    inside = np.where(is_outside, 0, numbers).astype(dtype)
-    not_low = np.where(is_low, info.min, inside)
-    return np.where(is_high, info.max, not_low).astype(dtype)
+    convertible = np.where(is_high | is_low, 0, numbers)
+    converted_values = convertible.astype(dtype)
+    not_low = np.where(is_low, info.min, converted_values)
+    not_high = np.where(is_high, info.max, not_low)
+    return not_high.astype(dtype)
 
 
 def least_on_overflow(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -124,10 +133,12 @@ def least_on_overflow(values: Array, dtype: np.dtype[Any]) -> Array:
     is_high = numbers >= float(info.max)
     is_low = numbers < float(info.min)
     is_outside = is_high | is_low
-    inside = np.where(is_outside, 0, numbers).astype(dtype)
+    convertible = np.where(is_outside, 0, numbers)
+    converted_values = convertible.astype(dtype)
 
     # x86 gives the pattern of the least signed integer for unsigned ones, too.
     least = info.min
     if dtype.kind == "u":
         least = 1 << (info.bits - 1)
-    return np.where(is_outside, least, inside).astype(dtype)
+    result = np.where(is_outside, least, converted_values)
+    return result.astype(dtype)

@@ -73,7 +73,8 @@ def recorded(
         # A call without entries has no X; zero takes its place in the record.
         value = pool[places[column]] if request.length else 0
         operands.append(int(value))
-        entries_of_tensor = bits(pool[places[window]].tolist())
+        recorded_values = pool[places[window]]
+        entries_of_tensor = bits(recorded_values.tolist())
         entries.append(_without_repetition(entries_of_tensor))
     operands += [int(scalar[row]) for scalar in request.scalars]
     following: tuple[BitPattern, ...] = ()
@@ -82,13 +83,16 @@ def recorded(
         next_row = (row + 1) % request.count
         following = bits(scalar[next_row] for scalar in request.scalars)
     shown = _operands_shown(operands, etype, operator, request.form)
+    got_bits = None
     if got is not None:
+        got_bits = bit_pattern(got, etype.id)
         shown = f"{shown}: {_difference_shown(got, due, etype)}"
+    operand_bits = dict(zip(operator.signature.shown, bits(operands), strict=True))
     return Deviation(
         kind=kind,
-        operands=dict(zip(operator.signature.shown, bits(operands), strict=True)),
+        operands=operand_bits,
         expected=bit_pattern(due, etype.id),
-        got=None if got is None else bit_pattern(got, etype.id),
+        got=got_bits,
         shown=shown,
         words=words,
         latitude=latitude,
@@ -115,7 +119,9 @@ def _window(length: int, column: int) -> Array:
 
 def _without_repetition(entries: tuple[BitPattern, ...]) -> tuple[BitPattern, ...]:
     """The entries of a tensor; one of them if all are equal."""
-    return entries[:1] if len(set(entries)) == 1 else entries
+    if len(set(entries)) == 1:
+        return entries[:1]
+    return entries
 
 
 def _difference_shown(got: int, due: int, etype: ElementType) -> str:
@@ -128,7 +134,10 @@ def _difference_shown(got: int, due: int, etype: ElementType) -> str:
 
 
 def _operands_shown(
-    values: Sequence[int], etype: ElementType, operator: Operator, form: ModelForm | None
+    values: Sequence[int],
+    etype: ElementType,
+    operator: Operator,
+    form: ModelForm | None,
 ) -> str:
     """The operands of an entry in decimals, without bounds that the model lacks: ``X=-1 max=5, no min``."""
     missing = form.missing_bounds if form is not None else []
@@ -147,7 +156,10 @@ def _operands_shown(
 
 
 def describe(
-    result: UnitResult, unit: Unit, first: UnitResult | None, stopped: Callable[[], bool]
+    result: UnitResult,
+    unit: Unit,
+    first: UnitResult | None,
+    stopped: Callable[[], bool],
 ) -> UnitResult:
     """The result of a unit, each deviation with its explanation and with the shortest line that shows it.
 
@@ -171,14 +183,19 @@ def describe(
         undescribed.append(refusal.example)
 
     # All at once: the imports of the runtime, which may take seconds, are made once for all lines.
-    lines = shortest(undescribed, unit.options, unit.etype, stopped) if undescribed else []
+    lines: list[Deviation | str] = []
+    if undescribed:
+        lines = shortest(undescribed, unit.options, unit.etype, stopped)
     # By identity: equal deviations of two classes or forms may have different lines.
     described: dict[int, Deviation] = {}
     for deviation, line in zip(undescribed, lines, strict=True):
         described[id(deviation)] = _described(deviation, line, unit)
 
     for _, count in counts:
-        deviations = [described.get(id(d), d) for d in count.deviations]
+        deviations = []
+        for deviation in count.deviations:
+            # One that the first unit reports already stays as it was recorded.
+            deviations.append(described.get(id(deviation), deviation))
         count.deviations = tuple(deviations)
     update: dict[str, object] = {}
     if refusal is not None:
@@ -187,7 +204,9 @@ def describe(
     if result.forms is not None:
         described_forms = [_form_described(form, described) for form in forms]
         update["forms"] = tuple(described_forms)
-    return result.model_copy(update=update) if update else result
+    if not update:
+        return result
+    return result.model_copy(update=update)
 
 
 def _counts_by_class(tally: Counts) -> list[tuple[str, Count]]:
@@ -247,10 +266,12 @@ def _without_shared(
     It is left out where a call outside of the forms shows one that is as bad.
     """
     own_kinds = _kinds_by_class(counts)
-    kept = [dict(form.deviations) for form in forms]
+    # Copies, from which deviations are removed: reports are not changed.
+    kept: list[dict[str, Deviation]] = []
     deviating: set[str] = set()
-    for deviations in kept:
-        deviating.update(deviations)
+    for form in forms:
+        kept.append(dict(form.deviations))
+        deviating.update(form.deviations)
     for id_, served in by_form(deviating, forms).items():
         # Forms that differ are told apart in the report, so each keeps its own deviation.
         verdicts = {verdict for _, verdict in served}

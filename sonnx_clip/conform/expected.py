@@ -54,6 +54,9 @@ class Table:
 
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
+        sizes = self.sizes
+        if sizes is not None:
+            sizes = sizes[rows]
         return Table(
             pool=self.pool,
             scalars=tuple(scalar[rows] for scalar in self.scalars),
@@ -61,7 +64,7 @@ class Table:
             # Late: where all results are right and `sizes` is known, no class is needed.
             find_classes=lambda: self.classes[rows],
             beside=self.beside,
-            sizes=None if self.sizes is None else self.sizes[rows],
+            sizes=sizes,
         )
 
     def pick(self, indices: Array) -> Table:
@@ -81,26 +84,33 @@ class Table:
             mask: of the results that count, shape (p, k); None for all.
         """
         # Ranges know how many values they have, so that the classes of these are not made.
-        if mask is None and self.sizes is not None:
-            return list(self.sizes.sum(axis=0).tolist())
-        classes = self.classes.ravel() if mask is None else self.classes[mask]
-        return list(np.bincount(classes).tolist())
+        if mask is not None:
+            numbers = np.bincount(self.classes[mask])
+        elif self.sizes is not None:
+            numbers = self.sizes.sum(axis=0)
+        else:
+            numbers = np.bincount(self.classes.ravel())
+        return list(numbers.tolist())
 
 
 def tabulate(
-    etype: ElementType, pools: Sequence[Array], scalars: Sequence[Array], operator: Operator
+    etype: ElementType,
+    pools: Sequence[Array],
+    scalars: Sequence[Array],
+    operator: Operator,
 ) -> Table:
     """The oracle's results for every value of the pools under every choice of the scalars (bits)."""
     dtype = numpy_type(etype.id)
     operands = [pool.view(dtype)[None, :] for pool in pools]
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
 
-    # What does not depend on every operand has a smaller shape.
     choices = len(scalars[0]) if scalars else 1
     shape = (choices, len(pools[0]))
+    # What does not depend on every operand has a smaller shape.
     result = operator.result(*operands)
     results = np.broadcast_to(result, shape)
-    classes = np.broadcast_to(_classes_of(etype, operands, operator), shape)
+    classes_of_operands = _classes_of(etype, operands, operator)
+    classes = np.broadcast_to(classes_of_operands, shape)
     return Table(
         pool=pools[0],
         scalars=tuple(scalars),
@@ -115,10 +125,12 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], operator: Operato
 
     That the classes are a partition is proved, and evaluated for a specification that is not.
     """
-    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    shapes = [operand.shape for operand in operands]
+    shape = np.broadcast_shapes(*shapes)
     # An index of one byte: long calls have a million results in a request.
     classes = np.zeros(shape, np.int8)
-    for index, holds in enumerate(operator.oracle.CLASSES[etype.family].values()):
+    predicates = operator.oracle.CLASSES[etype.family].values()
+    for index, holds in enumerate(predicates):
         mask = np.broadcast_to(holds(*operands), shape)
         np.putmask(classes, mask, np.int8(index))
     return classes
@@ -128,7 +140,11 @@ def _classes_of(etype: ElementType, operands: Sequence[Array], operator: Operato
 
 
 def range_tables(
-    etype: ElementType, operator: Operator, pool: Array, scalars: Sequence[Array], step: int
+    etype: ElementType,
+    operator: Operator,
+    pool: Array,
+    scalars: Sequence[Array],
+    step: int,
 ) -> Iterator[Table]:
     """The tables of `tabulate`, each of at most `step` choices of the scalars, but faster.
 
@@ -155,12 +171,17 @@ class _Ranges:
 
     @classmethod
     def of(
-        cls, etype: ElementType, operator: Operator, pool: Array, scalars: Sequence[Array]
+        cls,
+        etype: ElementType,
+        operator: Operator,
+        pool: Array,
+        scalars: Sequence[Array],
     ) -> _Ranges:
         dtype = numpy_type(etype.id)
         key = key_type(etype)
         bounds = [scalar.view(key) for scalar in scalars]
         starts = _range_starts(etype, operator, bounds)
+        # X is the start of each range: within it, class and result do not change.
         columns = [scalar.view(dtype)[:, None] for scalar in scalars]
         operands = (starts.view(dtype), *columns)
 
@@ -227,12 +248,16 @@ class _Ranges:
 
     def _as_in_pool(self, values: Array) -> Array:
         """Values for each sorted key, in the order of the pool."""
-        return values if self.ranks is None else values.take(self.ranks, axis=1)
+        if self.ranks is None:
+            return values
+        return values.take(self.ranks, axis=1)
 
 
 def key_type(etype: ElementType) -> np.dtype[Any]:
     """The integers by which values are sorted, so that each class is a few ranges: bits of floats."""
-    return bits_type(etype.id) if etype.family == "float" else numpy_type(etype.id)
+    if etype.family == "float":
+        return bits_type(etype.id)
+    return numpy_type(etype.id)
 
 
 def _range_starts(etype: ElementType, operator: Operator, bounds: Sequence[Array]) -> Array:
@@ -242,17 +267,17 @@ def _range_starts(etype: ElementType, operator: Operator, bounds: Sequence[Array
     """
     keys = key_type(etype)
     limits = np.iinfo(keys)
-    bits = list(operator.oracle.CONSTANTS[etype.id].values())
-    bits.append(0)
+    constants = list(operator.oracle.CONSTANTS[etype.id].values())
+    constants.append(0)
     # As bits, -0 is far from +0, and the negative floats begin there.
     if etype.family == "float":
         sign = limits.bits - 1
-        bits.append(1 << sign)
-    constants = np.array(bits, bits_type(etype.id)).view(keys)
+        constants.append(1 << sign)
+    constant_keys = np.array(constants, bits_type(etype.id)).view(keys)
 
     choices = len(bounds[0])
     columns = [bound[:, None] for bound in bounds]
-    columns.append(np.tile(constants, (choices, 1)))
+    columns.append(np.tile(constant_keys, (choices, 1)))
     cuts = np.hstack(columns)
     # Behind the greatest key there is none: one more would wrap around to the least key.
     is_below_last = cuts < limits.max

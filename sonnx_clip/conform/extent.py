@@ -95,6 +95,7 @@ def scope(
     few = any(report.few for report in types)
     compared = [*_compared(types, operator), *_compared_in_forms(types, operator)]
     unusual = "one unusual X" if operator.tensors == 1 else "one unusual choice of operands"
+    # Calls that were planned and gave no result may hide a fault: refused ones, and those not made.
     is_partial = False
     unasked: dict[str, None] = {}
     for report in types:
@@ -143,6 +144,7 @@ def _bits_of(types: Sequence[TypeReport]) -> set[str]:
 
 def _longest_of(types: Sequence[TypeReport]) -> int:
     """The longest call that all of the runtimes of some reports take."""
+    # Most runtimes take calls of any length: then it is the longest that is made.
     longest = [report.longest for report in types if report.longest is not None]
     return min(longest, default=LONG)
 

@@ -79,6 +79,7 @@ def form_plan(
         bounds: the bounds, if not those of the specification.
     """
     bounds = bounds or bounds_of_form(etype, operator, form, few=few)
+    # A model has one rank, so all of its calls have one layout.
     layout = BY_ID[_LAYOUT_OF_RANK[form.rank]]
     later: list[Call] = []
     if bounds.used is not None:
@@ -145,7 +146,11 @@ def _in_form(form: ModelForm, purpose: str, calls: Calls | list[Call]) -> Calls:
 
 
 def bounds_of_form(
-    etype: ElementType, operator: Operator, form: ModelForm, *, few: bool = False
+    etype: ElementType,
+    operator: Operator,
+    form: ModelForm,
+    *,
+    few: bool = False,
 ) -> FormBounds:
     """The bounds of a form of an operator, or the operands in their place."""
     if form.has_scalar:
@@ -153,9 +158,13 @@ def bounds_of_form(
     return _bounds_of(etype, operator, are_constant=form.bounds != "inputs", few=few)
 
 
-@cache
+@cache  # there are dozens of forms, and only these traits of them matter
 def _bounds_of(
-    etype: ElementType, operator: Operator, *, are_constant: bool, few: bool
+    etype: ElementType,
+    operator: Operator,
+    *,
+    are_constant: bool,
+    few: bool,
 ) -> FormBounds:
     with_zero = None
     # Bounds that are inputs are not known when a converter decides what a Clip becomes.

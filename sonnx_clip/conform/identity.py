@@ -78,6 +78,7 @@ def _packages(runtime: str) -> tuple[str, ...]:
 
 
 def _digest(parts: dict[str, str]) -> str:
+    # With their names, so that nothing can pass from one part to another unseen.
     texts: list[str] = []
     for name, text in parts.items():
         texts += [name, text]
@@ -122,10 +123,10 @@ def _library(runtime: str) -> str:
     """The library of C kernels that a runtime calls; its name contains a digest of its bytes."""
     if runtime == "sonnx-c":  # builds the library
         return built.built_file(built.find_compiler(), built.source_files()).name
+    if runtime != "sonnx":  # the only other one that uses a library, if it is built
+        return "none"
     try:
-        library = (
-            built.installed_library() if runtime == "sonnx" else None
-        )  # uses it if it is built
+        library = built.installed_library()
     except (UserError, OSError) as error:
         return str(error)
     return "none" if library is None else library.name

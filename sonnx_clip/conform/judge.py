@@ -231,7 +231,11 @@ class RemoteJudge:
     """
 
     def __init__(
-        self, workers: DaskWorkers, runtime: str, version: str, operator: Operator
+        self,
+        workers: DaskWorkers,
+        runtime: str,
+        version: str,
+        operator: Operator,
     ) -> None:
         self._workers = workers
         self._version = version
@@ -359,7 +363,11 @@ def _judge_form(session: Session, unit: Unit, form: ModelForm) -> tuple[FormRepo
 
 
 def _form_report(
-    form: ModelForm, counts: Counts, stop: Stop | None, operator: Operator, etype: ElementType
+    form: ModelForm,
+    counts: Counts,
+    stop: Stop | None,
+    operator: Operator,
+    etype: ElementType,
 ) -> FormReport:
     """The report on a form, from the counts of its calls and why they ended early, if they did."""
     classes = class_reports(counts, operator, stop)

@@ -143,7 +143,8 @@ class _Candidates:
 
     def of_readings(self) -> Iterator[Candidate]:
         """The readings."""
-        for id_, reading in self._of.oracle.READINGS[self._etype.family].items():
+        readings = self._of.oracle.READINGS[self._etype.family]
+        for id_, reading in readings.items():
             yield Candidate(f"the reading {id_}", _allowed_by(reading), reading=id_)
 
     def of_orders(self) -> Iterator[Candidate]:
@@ -159,7 +160,8 @@ class _Candidates:
         for wrong in self._spec.wrong_operators:
             if wrong.of is None:
                 words = f"the wrong operator {wrong.id}: {wrong.title}"
-                yield Candidate(words, _gives(self._expressed(wrong.is_)))
+                operator = self._expressed(wrong.is_)
+                yield Candidate(words, _gives(operator))
 
     def without_subnormals(self) -> Iterator[Candidate]:
         """Readings and orders whose operands lose their subnormals, as on processors that flush them."""
@@ -172,9 +174,11 @@ class _Candidates:
 
     def _of_flushed(self, allows: Allows) -> Allows:
         def allows_flushed(answers: Answers) -> Array:
-            operands = [flushed(operand, self._etype) for operand in answers.values]
-            bits = tuple(operand.view(answers.got.dtype) for operand in operands)
-            return allows(replace(answers, operands=bits))
+            bits: list[Array] = []
+            for operand in answers.values:
+                normal = flushed(operand, self._etype)
+                bits.append(normal.view(answers.got.dtype))
+            return allows(replace(answers, operands=tuple(bits)))
 
         return allows_flushed
 
@@ -187,9 +191,11 @@ class _Candidates:
     def of_mechanisms(self) -> Iterator[Candidate]:
         """The mechanisms of the family, but for those of absent bounds."""
         for mechanism in self._spec.mechanisms:
-            if mechanism.is_for(self._etype.family) and mechanism.absent is None:
-                for allows in self._ways_of(mechanism):
-                    yield Candidate(mechanism.title, allows, is_mechanism=True)
+            # In a form that lacks a bound, `of_absent_bounds` has those of absent ones.
+            if not mechanism.is_for(self._etype.family) or mechanism.absent is not None:
+                continue
+            for allows in self._ways_of(mechanism):
+                yield Candidate(mechanism.title, allows, is_mechanism=True)
 
     def _ways_of(self, mechanism: Mechanism) -> Iterator[Allows]:
         """Ways to compute a mechanism: several where a conversion back may overflow in several ways."""
@@ -202,6 +208,7 @@ class _Candidates:
         elif mechanism.compares is not None:
             yield _gives(self._compared_as(mechanism.compares))
         elif mechanism.computes in _FLOAT_TYPES:
+            # A float may be greater than every integer: Arm and x86 convert it in different ways.
             other = self._spec.element_type(mechanism.computes)
             for back in (saturated, least_on_overflow):
                 yield _gives(self._computed_in(other, back))
@@ -209,6 +216,7 @@ class _Candidates:
             yield _gives(self._computed_on(mechanism.computes))
 
     def _fulfils(self, returns: Expr) -> Allows:
+        """A property of operands and result, which leaves open which result it is."""
         names = self._spec.signature.all_ids
 
         def allows(answers: Answers) -> Array:
@@ -222,7 +230,9 @@ class _Candidates:
         def operator(*operands: Array) -> Array:
             tensors = operands[: self._of.tensors]
             bounds = operands[self._of.tensors :]
-            nearest = [limited(self._spec, self._etype, limitation, bound) for bound in bounds]
+            nearest: list[Array] = []
+            for bound in bounds:
+                nearest.append(limited(self._spec, self._etype, limitation, bound))
             return np.asarray(self._of.result(*tensors, *nearest))
 
         return operator
@@ -288,6 +298,7 @@ class _Candidates:
             for scalar, text in read.items():
                 place = self._names.index(scalar)
                 numbers[place] = constant_array(text, self._etype)
+            # Reports name bounds as ONNX does: "an absent min and an absent max".
             names = " and an absent ".join(called[scalar] for scalar in read)
             words = mechanism.title.replace("an absent bound", f"an absent {names}")
             operator = _with_operands(self._of, numbers)
@@ -306,6 +317,7 @@ def _allowed_by(reading: Callable[..., Any]) -> Allows:
     def allows(answers: Answers) -> Array:
         with np.errstate(all="ignore"):  # NaNs are compared
             allowed = reading(*answers.values, answers.result)
+        # A reading that does not look at every operand gives a smaller shape.
         return np.broadcast_to(allowed, answers.got.shape)
 
     return allows

@@ -47,33 +47,49 @@ class OrderStep:
 def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:
     """Every maximum with every minimum, in both orders, in C or by the names of Arm's instructions."""
     for maximum, minimum in product(_steps("max", etype), _steps("min", etype)):
-        yield _words(maximum, "L", minimum, "M"), partial(_lower_bound_first, maximum, minimum)
-        yield _words(minimum, "M", maximum, "L"), partial(_upper_bound_first, maximum, minimum)
+        lower_first = _words(maximum, "L", minimum, "M")
+        yield lower_first, partial(_lower_bound_first, maximum, minimum)
+        upper_first = _words(minimum, "M", maximum, "L")
+        yield upper_first, partial(_upper_bound_first, maximum, minimum)
 
 
 def _words(first: OrderStep, first_bound: str, second: OrderStep, second_bound: str) -> str:
     inner = first.text.format(value="X", bound=first_bound)
     outer = second.text.format(value="v", bound=second_bound)
-    uses_arm = first.is_instruction or second.is_instruction
-    return f"`v = {inner}; Y = {outer}`{_ARM if uses_arm else ''}"
+    words = f"`v = {inner}; Y = {outer}`"
+    if first.is_instruction or second.is_instruction:
+        words += _ARM
+    return words
 
 
 def _lower_bound_first(
-    maximum: OrderStep, minimum: OrderStep, x: Array, l: Array, m: Array
+    maximum: OrderStep,
+    minimum: OrderStep,
+    x: Array,
+    l: Array,
+    m: Array,
 ) -> Array:
-    return minimum.apply(maximum.apply(x, l), m)
+    not_below = maximum.apply(x, l)
+    return minimum.apply(not_below, m)
 
 
 def _upper_bound_first(
-    maximum: OrderStep, minimum: OrderStep, x: Array, l: Array, m: Array
+    maximum: OrderStep,
+    minimum: OrderStep,
+    x: Array,
+    l: Array,
+    m: Array,
 ) -> Array:
-    return maximum.apply(minimum.apply(x, m), l)
+    not_above = minimum.apply(x, m)
+    return maximum.apply(not_above, l)
 
 
 def _steps(end: End, etype: ElementType) -> Iterator[OrderStep]:
     """The ways to compute a maximum or a minimum; integers have one, since all give the same."""
     # The bound replaces the value where `value outside bound` holds.
-    outside, inside = ("<", ">") if end == "max" else (">", "<")
+    outside, inside = "<", ">"
+    if end == "min":
+        outside, inside = inside, outside
     yield _takes_bound(outside)
     if etype.family == "float":
         # These differ in ties, where zeros may have other signs, and for NaNs, where no comparison holds.
@@ -106,15 +122,23 @@ def _keeps_value(sign: str) -> OrderStep:
 
 
 def _instruction(end: End, etype: ElementType, *, number: bool) -> OrderStep:
-    name = f"F{end.upper()}{'NM' if number else ''}"
+    name = f"F{end.upper()}"
+    if number:
+        name += "NM"
     apply = partial(_computed_by_arm, end, etype, number=number)
     return OrderStep(f"{name}({{value}}, {{bound}})", apply, is_instruction=True)
 
 
 def _computed_by_arm(
-    end: End, etype: ElementType, value: Array, bound: Array, *, number: bool
+    end: End,
+    etype: ElementType,
+    value: Array,
+    bound: Array,
+    *,
+    number: bool,
 ) -> Array:
     """FMAX and FMIN pass a NaN on; FMAXNM and FMINNM take a number before a quiet NaN; -0 is below +0."""
+    # By bits: which NaN is passed on, and whether it signals, tells these instructions apart.
     bits = bits_type(etype.id)
     value_bits = value.view(bits)
     bound_bits = bound.view(bits)

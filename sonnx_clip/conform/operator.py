@@ -41,7 +41,10 @@ class Operator:
     def name(self) -> str:
         """Its name in spec/, or else the path of its file."""
         path = self.spec.path
-        return path.stem if known_operators().get(path.stem) == path else str(path)
+        # A file of one's own may be called clip.yaml, too.
+        if known_operators().get(path.stem) == path:
+            return path.stem
+        return str(path)
 
     def require_name(self) -> None:
         """UserError if it is no operator of spec/, which Dask workers would not find."""
@@ -81,6 +84,7 @@ class Operator:
     @property
     def has_ranges(self) -> bool:
         """Whether `range_tables` gives its results: of one tensor, beside constants that the oracle names."""
+        # An oracle that is evaluated, or that of a dialect, names none.
         names_constants = hasattr(self.oracle, "CONSTANTS")
         return names_constants and self.tensors == 1 and self.scalars > 0
 
@@ -91,7 +95,8 @@ class Operator:
 
     def result(self, *operands: Array) -> Any:
         """The result of the oracle."""
-        return getattr(self.oracle, self.signature.function)(*operands)
+        function = getattr(self.oracle, self.signature.function)
+        return function(*operands)
 
     def class_ids(self, family: str) -> tuple[str, ...]:
         """The classes of a family, in the order of the YAML."""

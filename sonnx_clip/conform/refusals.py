@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 _SERVED_PAIRS = 3
 _REFUSED_PAIRS = 16
 """A runtime serves only some bounds if it serves at most so many pairs, and refuses at least so many."""
+
+
+class RefusedEntry(NamedTuple):
+    """An entry of a call that was refused."""
+
+    request: Request
+    row: int
+    entry: int
 
 
 @dataclass
@@ -63,7 +71,10 @@ class RefusedCalls:
     """The calls of an element type in layouts that a runtime serves, as far as it refuses some."""
 
     def __init__(
-        self, operator: Operator, etype: ElementType, layouts: Sequence[CallsOfLayout]
+        self,
+        operator: Operator,
+        etype: ElementType,
+        layouts: Sequence[CallsOfLayout],
     ) -> None:
         self._of = operator
         self._etype = etype
@@ -88,30 +99,33 @@ class RefusedCalls:
         if not self._refused.any():
             return None
         condition, kind = self._condition()
+        # Something was refused, so one of the layouts has words.
         words = next(calls.words for calls in self._served_layouts if calls.words)
-        request, row, entry = self._simplest(kind)
-        alike, place = of_equal_length(request, row)
+        simplest = self._simplest(kind)
+        alike, place = of_equal_length(simplest.request, simplest.row)
         example = recorded(
             alike,
             place,
-            entry,
-            self._expected(request, row, entry),
+            simplest.entry,
+            self._expected(simplest),
             self._etype,
             self._of,
             kind="raises",
             words=words,
         )
+        is_refusal = all(calls.is_refusal for calls in self._served_layouts)
         return Refusal(
             condition=condition,
             words=words,
-            is_refusal=all(calls.is_refusal for calls in self._served_layouts),
+            is_refusal=is_refusal,
             refused=int(self._refused.sum()),
             calls=len(self._refused),
             example=example,
         )
 
-    def _expected(self, request: Request, row: int, entry: int) -> int:
+    def _expected(self, refused: RefusedEntry) -> int:
         """The bits of the expected result at an entry of a call; 0 if it has no entries."""
+        request, row, entry = refused
         if not request.length_of(row):
             return 0
         place = entry_indices(request, row)[entry : entry + 1]
@@ -128,32 +142,43 @@ class RefusedCalls:
             return {}
         served = self._pairs(~self._refused)
         refused = self._pairs(self._refused)
+        # Distinct pairs, since many calls have the same one.
         if len(set(served)) > _SERVED_PAIRS or len(set(refused)) < _REFUSED_PAIRS:
             return {}
+        # Now the condition is on what is served: that is the exception.
         condition = self._condition_on_bounds(~self._refused)
-        return {condition: len(served)} if condition is not None else {}
+        if condition is None:
+            return {}
+        return {condition: len(served)}
 
     # --- The condition
 
     def _condition(self) -> tuple[str | None, Kind | None]:
         """The condition, and the kind of the entries that it is about, if it is about these."""
-        on_bounds = self._condition_on_bounds(self._refused) if self._bounds else None
-        on_call = on_bounds or self._condition_on_length()
-        if on_call is not None:
-            return on_call, None
+        condition = None
+        if self._bounds:
+            condition = self._condition_on_bounds(self._refused)
+        condition = condition or self._condition_on_length()
+        if condition is not None:
+            return condition, None
         for text, kind in _KINDS.items():
             if self._is_refused_for(kind):
                 return f"{text} for an entry of X", kind
         return None, None
 
     def _condition_on_bounds(self, inside: Array) -> str | None:
-        of_inside = [bound[inside] for bound in self._bounds]
-        of_others = [bound[~inside] for bound in self._bounds]
-        distinct = _distinct(of_inside)
-        others = _distinct(of_others)
-        return exact_condition(self._of.spec, self._etype, distinct, others)
+        """The condition that the bounds of these calls meet, and those of no other call."""
+        bounds_inside = [bound[inside] for bound in self._bounds]
+        bounds_outside = [bound[~inside] for bound in self._bounds]
+        return exact_condition(
+            self._of.spec,
+            self._etype,
+            _distinct(bounds_inside),
+            _distinct(bounds_outside),
+        )
 
     def _condition_on_length(self) -> str | None:
+        """The condition that the lengths of the refused calls meet, and those of no other call."""
         refused = self._lengths[self._refused]
         served = self._lengths[~self._refused]
         if (refused == 0).all() and (served > 0).all():
@@ -174,15 +199,16 @@ class RefusedCalls:
         return True
 
     def _pairs(self, mask: Array) -> list[tuple[int, ...]]:
+        """The bounds of some calls, as bits, a tuple for each call."""
         columns = [bound[mask].tolist() for bound in self._bounds]
         return list(zip(*columns, strict=True))
 
     # --- The example
 
-    def _simplest(self, kind: Kind | None) -> tuple[Request, int, int]:
-        """The request, the call and the entry with the simplest operands, of a kind if one is given."""
+    def _simplest(self, kind: Kind | None) -> RefusedEntry:
+        """The entry with the simplest operands, of a kind if one is given."""
         least: tuple[float, float, int] | None = None
-        simplest: tuple[Request, int, int] | None = None
+        simplest: RefusedEntry | None = None
         for calls in self._served_layouts:
             for request, refused in calls.requests:
                 rows = np.flatnonzero(refused)
@@ -195,7 +221,7 @@ class RefusedCalls:
                 key = (complexity_of_bounds, complexity_of_x, length)
                 if least is None or key < least:
                     least = key
-                    simplest = (request, row, entry)
+                    simplest = RefusedEntry(request, row, entry)
         assert simplest is not None
         return simplest
 
@@ -230,17 +256,22 @@ def _calls_with(request: Request, etype: ElementType, kind: Kind) -> Array:
     dtype = numpy_type(etype.id)
     if dtype.kind in "iu":  # no integer is a NaN or infinite
         return np.zeros(request.count, bool)
-    values_of_kind = np.asarray(kind(request.pool.view(dtype)))
+    values = request.pool.view(dtype)
+    values_of_kind = np.asarray(kind(values))
     is_of_kind = values_of_kind[entry_indices(request)]
     if request.lengths is not None:
         lengths = request.lengths[:, None]
         is_inside = np.arange(request.length) < lengths
         is_of_kind = is_of_kind & is_inside
-    return np.asarray(is_of_kind.any(axis=1))
+    has_kind = is_of_kind.any(axis=1)
+    return np.asarray(has_kind)
 
 
 def _concatenated(parts: Sequence[Array]) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0, bool)
+    """The parts behind each other; without parts a mask without entries."""
+    if not parts:
+        return np.zeros(0, bool)
+    return np.concatenate(parts)
 
 
 def _distinct(bounds: Sequence[Array]) -> list[Array]:

@@ -59,6 +59,7 @@ def reproducer(
         missing = deviation.form.missing_bounds
     names = [name for name in scalars if name not in missing]
     of_operand = dict(zip(signature.parameters, deviation.operands.values(), strict=True))
+    # A layout may arrange the entries in another shape, which a model has to have.
     entries = np.zeros(deviation.length)
     shape = layout.arrange(entries).shape
     before, call = runtime.call_text(shape, deviation.form)
@@ -113,7 +114,10 @@ def _imports(etype: ElementType, runtime: Worker) -> list[str]:
     numpy = "import numpy as np"
     if etype.id == "bfloat16":
         numpy += ", ml_dtypes"
-    return [numpy, runtime.imports] if runtime.imports else [numpy]
+    imports = [numpy]
+    if runtime.imports:
+        imports.append(runtime.imports)
+    return imports
 
 
 def _calls_text(deviation: Deviation, etype: ElementType, call: str, times: int) -> list[str]:
@@ -155,7 +159,10 @@ def _expected(deviation: Deviation, etype: ElementType) -> str:
     text = f"{deviation.expected} ({show(deviation.expected, etype)})"
     if deviation.length > 1:
         has_equal_entries = all(len(entries) == 1 for entries in deviation.entries)
-        text += " at every entry" if has_equal_entries else f" at entry {deviation.entry}"
+        if has_equal_entries:
+            text += " at every entry"
+        else:
+            text += f" at entry {deviation.entry}"
     if deviation.words == OVERWRITTEN:
         text += "; the next call changes the result"
     return text

@@ -59,7 +59,11 @@ class Lines(NamedTuple):
 
 
 def first_shown(
-    every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool], *, retry: bool = True
+    every: Sequence[Lines],
+    limits: Limits,
+    stopped: Callable[[], bool],
+    *,
+    retry: bool = True,
 ) -> list[Shown]:
     """The number of the first line that shows each deviation; or None, and what the last line did.
 
@@ -99,7 +103,11 @@ def first_shown(
 
 
 def _in_new_process(
-    every: Sequence[Lines], limits: Limits, stopped: Callable[[], bool], *, preload: bool
+    every: Sequence[Lines],
+    limits: Limits,
+    stopped: Callable[[], bool],
+    *,
+    preload: bool,
 ) -> list[Shown]:
     if not every or stopped():
         return [(None, _INTERRUPTED)] * len(every)
@@ -129,7 +137,10 @@ def _in_new_process(
 
 
 def _run(
-    board: Board, every: list[Lines], limits: Limits, preload: bool
+    board: Board,
+    every: list[Lines],
+    limits: Limits,
+    preload: bool,
 ) -> tuple[dict[str, Any], None]:
     """The program of the process: what the lines show, up to the first that is stuck, as the greeting."""
     board.call = OPENS
@@ -167,7 +178,12 @@ def _first(lines: Lines, limits: Limits, *, preload: bool) -> Shown:
 
 
 def _forked(
-    lines: Lines, line: str, entry: int | None, seconds: float, *, may_stick: bool
+    lines: Lines,
+    line: str,
+    entry: int | None,
+    seconds: float,
+    *,
+    may_stick: bool,
 ) -> tuple[bool, str]:
     """The answer of `_try` in a fork of this process; _StuckError if there is none in time."""
     outcome = run_isolated(_encoded_try, lines, line, entry, seconds=seconds, memory=None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.runtime import Limits
 
-    Piece: TypeAlias = tuple[Request, Table, Answer]
     Value: TypeAlias = tuple[int, ...]  # the bits of an entry of each tensor
 
 _UNANSWERED = 3  # deaths before any answer after which a runtime is given up
@@ -46,6 +45,14 @@ _FAULTS = {  # by the guard that is touched
     BEFORE: "it reads before the start of X",
     BOUNDS: "it writes to min or max without changing them, or accesses memory around them",
 }
+
+
+class Piece(NamedTuple):
+    """Some calls of a request, with a row of expected results and an answer for each."""
+
+    request: Request
+    table: Table
+    answer: Answer
 
 
 class StoppedError(Exception):
@@ -67,8 +74,10 @@ def open_worker(options: CheckOptions, type_id: str) -> tuple[Worker, Stop | Non
     start = partial(
         Worker, options.runtime, type_id, options.limits, signature=options.of.signature
     )
+    # A dialect is asked in the forms of a model alone.
+    is_dialect = bool(options.of.dialect)
     try:
-        return start(models_only=bool(options.of.dialect)), None
+        return start(models_only=is_dialect), None
     except UnsupportedError as error:
         # It may serve the type where bounds are constants: its forms are judged without other calls.
         if not error.opens_models:
@@ -114,14 +123,15 @@ class Session:
                 continue
             answer = self._answer(request)
             if answer.died is None:
-                yield request, table, answer
+                yield Piece(request, table, answer)
                 continue
 
+            # A runtime that died before its first call is blamed for that call.
             call = max(0, answer.died.call)
             if call:
                 before, expected = cut(request, table, np.arange(call))
                 results = answer.bits[:call, : before.length]
-                yield before, expected, Answer(results, answer.failures)
+                yield Piece(before, expected, Answer(results, answer.failures))
 
             known_as_deadly = self._deadly.copy(), self._deadly_values.copy()
             deadly_call = cut(request, table, np.array([call]))
@@ -133,10 +143,12 @@ class Session:
                     times += f", {self._hangs} of them hangs"
                 raise StoppedError("crashed", f"{answer.died.words}; not restarted after {times}")
 
-            # The call again, as soon as it is known which of its entries to leave out; then those behind it.
+            # The call again, as soon as it is known which of its entries to leave out; then those
+            # behind it. Without new knowledge it would die again, and again.
             if (self._deadly, self._deadly_values) != known_as_deadly:
                 pending.append(deadly_call)
-            pending.append(cut(request, table, np.arange(call + 1, request.count)))
+            calls_behind = np.arange(call + 1, request.count)
+            pending.append(cut(request, table, calls_behind))
 
     def _answer(self, request: Request) -> Answer:
         """The answer to a request up to a crash, valid until the next one; restarts a dead runtime."""
@@ -144,7 +156,8 @@ class Session:
         try:
             answer = self.worker.ask(replace(request, guards=guards))
             self.remarks |= dict.fromkeys(answer.remarks)
-            self._has_answered = self._has_answered or answer.died is None or answer.died.call > 0
+            if answer.died is None or answer.died.call > 0:
+                self._has_answered = True
             if answer.died is not None:
                 self._count_death(answer.died)
                 self.worker.start()
@@ -179,9 +192,11 @@ class Session:
     def _explain_death(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
         """Repeat the one call that killed the runtime, to find out why."""
         # First the guards: without them a call that reads past its operands returns, and is judged.
-        if any(name in died.words for name in _AT_A_GUARD):
+        may_be_at_a_guard = any(name in died.words for name in _AT_A_GUARD)
+        if may_be_at_a_guard:
             unguarded = self._answer(replace(request, guards=frozenset()))
             if unguarded.died is None:
+                # An answer lies in memory that the next request overwrites.
                 answer = replace(unguarded, bits=unguarded.bits.copy())
                 yield from self._explain_guard(request, table, died, answer)
                 return
@@ -212,7 +227,7 @@ class Session:
 
         # Which entry it is stays unknown, so all classes of the call are left out from now on.
         classes = tuple(np.unique(table.classes[0, entries]).tolist())
-        self._deadly |= {(request.layout, index) for index in classes}
+        self._deadly.update((request.layout, index) for index in classes)
         if len(entries) > 1:
             words = f"{died.words}, by which of the entries is not known,"
             died = replace(died, words=words)
@@ -221,7 +236,9 @@ class Session:
     def _known_value(self, request: Request, table: Table) -> Iterator[Piece]:
         """The death by an entry of a call whose value has killed the runtime in another class."""
         for entry in np.unique(entry_indices(request, 0)).tolist():
-            if _value(request, entry) not in self._deadly_values or self._is_hopeless():
+            if self._is_hopeless():
+                return
+            if _value(request, entry) not in self._deadly_values:
                 continue
             died = self._answer(_filled(request, entry)).died
             if died is not None:
@@ -255,9 +272,14 @@ class Session:
         return _death(_filled(request, entry), table, died, (klass,))
 
     def _explain_guard(
-        self, request: Request, table: Table, died: Died, answer: Answer
+        self,
+        request: Request,
+        table: Table,
+        died: Died,
+        answer: Answer,
     ) -> Iterator[Piece]:
         """Find the guard that a call touches, given its answer without guards."""
+        # One guard at a time: a call may touch several, and each is a fault of its own.
         for guard, words in _FAULTS.items():
             if guard in self._unguarded:
                 continue
@@ -267,18 +289,19 @@ class Session:
                 self._unguarded |= {guard}
                 if not answer.failures:
                     answer.failures[0] = Failure((), words, memory=True)
-                yield request, table, answer
+                yield Piece(request, table, answer)
                 return
         yield from _only_after_others(request, table, died, answer)
 
     def _deadly_classes(self, request: Request, table: Table) -> Iterator[Piece]:
         """The classes that kill the runtime when one of their entries fills the whole call."""
         indices = entry_indices(request, 0)
-        for index in _classes(request, table):
+        classes = table.classes[0, indices]
+        for index in np.unique(classes).tolist():
             if self._is_hopeless():
                 return
-            entry = indices[table.classes[0, indices] == index][0]
-            filled = _filled(request, int(entry))
+            first = int(np.argmax(classes == index))
+            filled = _filled(request, int(indices[first]))
             died = self._answer(filled).died
             if died is not None:
                 self._deadly.add((request.layout, index))
@@ -290,10 +313,11 @@ class Session:
             return request, table
         if self._empty[request.layout] >= _LAYOUTS:
             return cut(request, table, np.arange(0))
-        if not request.length:  # only its bounds can kill
+        if not request.length:
+            # Only its bounds can kill: those under which no X is of a class that is safe.
             deadly = [index for _, index in self._deadly]
-            safe = ~np.isin(table.classes, deadly).all(axis=1)
-            return cut(request, table, np.flatnonzero(safe))
+            is_unsafe = np.isin(table.classes, deadly).all(axis=1)
+            return cut(request, table, np.flatnonzero(~is_unsafe))
 
         is_deadly = self._is_deadly(request, table)
         indices = entry_indices(request).copy()
@@ -319,14 +343,18 @@ class Session:
             has_value = np.ones(len(request.pool), bool)
             for pool, bits in zip(request.pools, value, strict=True):
                 has_value &= pool == bits
-            is_deadly |= has_value & np.isin(table.classes, list(classes))
+            # In every layout, unlike classes: it is known which entry kills.
+            is_in_classes = np.isin(table.classes, list(classes))
+            is_deadly |= has_value & is_in_classes
         return is_deadly
 
     def _deadly_in(self, layout: str) -> list[int]:
         """The classes that are deadly in a layout: those that were so in it, or in several others."""
-        layouts = Counter(index for _, index in self._deadly)
-        deadly = {index for own, index in self._deadly if own == layout}
-        deadly.update(index for index, count in layouts.items() if count >= _LAYOUTS)
+        layouts_of_class = Counter(index for _, index in self._deadly)
+        deadly: set[int] = set()
+        for deadly_layout, index in self._deadly:
+            if deadly_layout == layout or layouts_of_class[index] >= _LAYOUTS:
+                deadly.add(index)
         return sorted(deadly)
 
 
@@ -348,16 +376,21 @@ def _value(request: Request, entry: int) -> Value:
 
 
 def _only_after_others(
-    request: Request, table: Table, died: Died, answer: Answer
+    request: Request,
+    table: Table,
+    died: Died,
+    answer: Answer,
 ) -> Iterator[Piece]:
     """The answer of a call that killed the runtime, but not when it was repeated alone; and the death."""
     words = f"{died.words}, but not if this call is made alone"
-    yield request, table, answer
+    yield Piece(request, table, answer)
     yield _death(request, table, replace(died, words=words), _classes(request, table))
 
 
 def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) -> Piece:
+    """The answer of a call that killed the runtime: a failure, for which some classes are blamed."""
     words = f"{died.words} in a call of layout {request.layout}"
     failure = Failure((), words, raised=True, blamed=blamed)
+    # An answer has results of the right shape; those of a call that failed are not compared.
     bits = np.zeros((request.count, request.length), request.pool.dtype)
-    return request, table, Answer(bits, {0: failure})
+    return Piece(request, table, Answer(bits, {0: failure}))

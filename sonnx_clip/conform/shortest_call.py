@@ -89,7 +89,10 @@ class _Search:
         outcomes = first_shown(lines, self._options.limits, self._stopped)
         first_calls: list[Deviation | str] = []
         for calls, (number, words) in zip(candidates, outcomes, strict=True):
-            first_calls.append(words if number is None else calls[number])
+            if number is None:
+                first_calls.append(words)
+            else:
+                first_calls.append(calls[number])
         return first_calls
 
     def _candidates(self, deviation: Deviation) -> list[Deviation]:
@@ -110,9 +113,11 @@ class _Search:
         for place, (deviation, call) in enumerate(zip(every, shown, strict=True)):
             if isinstance(call, str) or not _may_be_shortened(call):
                 continue
-            windows = self._windows(deviation, call.length)
-            with_lines = [self._with_line(window) for window in windows]
-            longer.append(_LongerCall(place, call, _distinct(with_lines)))
+            # Of the recorded call, whose entries differ: the one that was shown may repeat one.
+            windows: list[Deviation] = []
+            for window in self._windows(deviation, call.length):
+                windows.append(self._with_line(window))
+            longer.append(_LongerCall(place, call, _distinct(windows)))
 
         # Both kinds of lines in one new process: the imports of a runtime may take seconds.
         checks = [self._alone_is_right(entry.call) for entry in longer]
@@ -125,10 +130,13 @@ class _Search:
 
         shortened = list(shown)
         for entry, check, search in zip(longer, of_checks, of_searches, strict=True):
-            number, _ = search
-            call = entry.call if number is None else entry.windows[number]
-            is_right, _ = check
-            if is_right is not None:
+            # Each outcome is the number of the first line that shows what it looks for, or None.
+            shown_window, _ = search
+            shown_right, _ = check
+            call = entry.call
+            if shown_window is not None:
+                call = entry.windows[shown_window]
+            if shown_right is not None:
                 call = _right_alone(call)
             shortened[entry.place] = call
         return shortened
@@ -226,11 +234,12 @@ def _starts(entry: int, length: int) -> Sequence[int]:
 
 def _window(deviation: Deviation, start: int, length: int) -> Deviation:
     """Entries of a call as a plain call; the record repeats its entries."""
+    places = range(start, start + length)
     entries = []
     for recorded in deviation.entries:
         size = len(recorded)
-        places = range(start, start + length)
         texts = tuple(recorded[place % size] for place in places)
+        # Equal entries are one in a record, and the line repeats them.
         if len(set(texts)) == 1:
             texts = texts[:1]
         entries.append(texts)

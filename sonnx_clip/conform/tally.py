@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.compared_results import ComparedResults
     from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.operator import Operator
+    from sonnx_clip.conform.session import Piece
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer, Failure, Request
@@ -75,7 +76,10 @@ class Tally:
         """All counts, to be added to those of other units, with the causes of deviations."""
         self._name_causes()
         return Counts(
-            of=self._counts, raised=self._raised, tried=self._tried, only=self._refused_calls.only
+            of=self._counts,
+            raised=self._raised,
+            tried=self._tried,
+            only=self._refused_calls.only,
         )
 
     @property
@@ -102,11 +106,14 @@ class Tally:
         if of_layout is not None and of_layout.all and of_layout.calls >= _ENOUGH:
             return True
         # Where all layouts so far are refused, the next one is not called at length, either.
-        layouts = self._raised.values()
-        calls = sum(layout.calls for layout in layouts)
-        return calls >= _ENOUGH and all(layout.all for layout in layouts)
+        calls = 0
+        for layout in self._raised.values():
+            if not layout.all:
+                return False
+            calls += layout.calls
+        return calls >= _ENOUGH
 
-    def add_all(self, pieces: Iterable[tuple[Request, Table, Answer]]) -> None:
+    def add_all(self, pieces: Iterable[Piece]) -> None:
         """Count answers, each before the next request is made."""
         for request, table, answer in pieces:
             self.add(request, table, answer)
@@ -121,6 +128,7 @@ class Tally:
         """
         self._form = request.form
         expected = expected_entries(request, table)
+        # A call with a memory fault is compared, unless it is the first with this fault.
         failures = self._fail_all(request, table, expected, answer.failures)
         results = compared_results(request, expected, answer.bits, failures)
 
@@ -163,7 +171,11 @@ class Tally:
     # --- Calls without a usable result
 
     def _fail_all(
-        self, request: Request, table: Table, expected: Table, failures: Mapping[int, Failure]
+        self,
+        request: Request,
+        table: Table,
+        expected: Table,
+        failures: Mapping[int, Failure],
     ) -> dict[int, Failure]:
         """Count failed calls; returns those whose result is not compared.
 
@@ -177,8 +189,9 @@ class Tally:
         counted = {}
         for row, failure in failures.items():
             length = request.length_of(row)
-            classes = touched[row] if failure.memory else expected.classes[row, :length]
+            classes = expected.classes[row, :length]
             if failure.memory:
+                classes = touched[row]
                 distinct = np.unique(classes).tolist()
                 faults = {(index, failure.words) for index in distinct}
                 if faults and faults <= self._memory_faults:
@@ -192,7 +205,12 @@ class Tally:
         return counted
 
     def _fail(
-        self, request: Request, row: int, failure: Failure, results: Array, classes: Array
+        self,
+        request: Request,
+        row: int,
+        failure: Failure,
+        results: Array,
+        classes: Array,
     ) -> None:
         """Count a call without a usable result, for each class of its entries and for C1 and C3."""
         layout = self._raised.setdefault(_layout(request), Raised())
@@ -215,20 +233,28 @@ class Tally:
             else:
                 count.violating += number
             count.words = count.words or failure.words
+            # The first of a kind is recorded, as in `_count`.
             if not _has(count, kind):
                 expected = int(results[column]) if len(results) else 0
                 deviation = self._recorded(
-                    request, row, column, expected, kind=kind, words=failure.words
+                    request,
+                    row,
+                    column,
+                    expected,
+                    kind=kind,
+                    words=failure.words,
                 )
                 count.deviations += (deviation,)
 
     def _entries_of(self, failure: Failure, classes: Array) -> dict[str, int]:
         """How many entries of a failed call count for each class, or for C1 and C3."""
+        entries: dict[str, int] = {}
         if failure.blamed:
-            return {self._ids[index]: 1 for index in failure.blamed}
+            for index in failure.blamed:
+                entries[self._ids[index]] = 1
+            return entries
         numbers = np.bincount(classes)
-        entries = {}
-        for index in np.flatnonzero(numbers):
+        for index in np.flatnonzero(numbers).tolist():
             entries[self._ids[index]] = int(numbers[index])
         # A call without entries has no class: it counts for the constraints on its result.
         tags = failure.tags
@@ -244,7 +270,12 @@ class Tally:
         return int(is_of_class.argmax())
 
     def _recorded(
-        self, request: Request, row: int, column: int, expected: int, **details: Any
+        self,
+        request: Request,
+        row: int,
+        column: int,
+        expected: int,
+        **details: Any,
     ) -> Deviation:
         """The record of the deviation of a call at an entry."""
         alike, place = of_equal_length(request, row)
@@ -332,11 +363,13 @@ class Tally:
         for index, cause in by_class.items():
             class_id = self._ids[index]
             count = self._counts[class_id]
-            explained = []
+            deviations = []
             for deviation in count.deviations:
-                is_of_kind = deviation.kind == kind
-                explained.append(_with_cause(deviation, cause) if is_of_kind else deviation)
-            count.deviations = tuple(explained)
+                if deviation.kind == kind:
+                    deviations.append(_with_cause(deviation, cause))
+                else:
+                    deviations.append(deviation)
+            count.deviations = tuple(deviations)
 
 
 def _with_cause(deviation: Deviation, cause: Cause) -> Deviation:

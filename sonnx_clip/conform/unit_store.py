@@ -22,7 +22,7 @@ CACHE = "kept/results.sqlite"
 
 _KIND = StoreKind(
     noun="journal",
-    application=0x736E7863,
+    application=0x736E7863,  # "snxc"
     format=2,
     if_other="name the file of check --journal of this version, or a new file",
     if_damaged="move it away; the campaign then restarts",
@@ -62,6 +62,7 @@ class UnitStore:
 
     def take(self, unit: Unit) -> UnitResult | None:
         """The newest undamaged result of a unit, or None."""
+        # The newest: `check --again` adds a result, and leaves the old one where it is.
         row = self._store.newest(unit.digest, f"the result of {unit.name}")
         if row is None:
             return None
@@ -70,7 +71,10 @@ class UnitStore:
         except ValueError:  # another form of results: of a version that did not change the digest
             self._warn(f"{self.file}: the result of {unit.name} cannot be read; it is judged again")
             return None
-        return result.model_copy(update={"made": row.made}) if self.is_cache else result
+        # The report shows the date of a cached verdict alone.
+        if not self.is_cache:
+            return result
+        return result.model_copy(update={"made": row.made})
 
     def keep(self, unit: Unit, result: UnitResult) -> None:
         """Add a result, which is the newest of its unit."""
@@ -78,4 +82,5 @@ class UnitStore:
 
     def count_of(self, units: list[Unit]) -> int:
         """How many of these units have a result."""
-        return len({unit.digest for unit in units} & self._store.keys())
+        digests = {unit.digest for unit in units}
+        return len(digests & self._store.keys())

@@ -31,7 +31,7 @@ from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.runtime import LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.accepted import Policy
     from sonnx_clip.contexts.context import Context
@@ -78,9 +78,10 @@ class CheckOptions:
         """The element types to judge; UserError if one is unknown."""
         ids = list(self.types)
         if self.require:
-            required = [etype.id for etype in machine_types(self.require, self.of)]
+            # Looked up in any case, so that an unknown one is an error even where all are judged.
+            required = machine_types(self.require, self.of)
             if ids:  # without any, all types are judged
-                ids += required
+                ids += [etype.id for etype in required]
         return machine_types(ids, self.of)
 
     @property
@@ -88,15 +89,20 @@ class CheckOptions:
         """The units of each element type, in the order of the plan."""
         units = {}
         for etype in self.element_types:
-            parts = [FIRST]
-            for kind, count in kinds_of(etype, self.of, self.level):
-                parts += [f"{kind}-{number}" for number in range(count)]
-            # Last: they do not change the verdict on the type.
-            for context in self.contexts:
-                if context.has_type(etype):
-                    parts.append(IN_CONTEXT + context.id)
+            parts = self._parts_of(etype)
             units[etype.id] = [Unit(self, etype.id, part) for part in parts]
         return units
+
+    def _parts_of(self, etype: ElementType) -> Iterator[str]:
+        """The parts of an element type, in the order of the plan."""
+        yield FIRST
+        for kind, count in kinds_of(etype, self.of, self.level):
+            for number in range(count):
+                yield f"{kind}-{number}"
+        # Last: they do not change the verdict on the type.
+        for context in self.contexts:
+            if context.has_type(etype):
+                yield IN_CONTEXT + context.id
 
     @property
     def every_unit(self) -> list[Unit]:
@@ -131,7 +137,9 @@ class Unit:
     @property
     def name(self) -> str:
         """Its name for people: ``float32``, ``float32 random-3``."""
-        return self.etype if self.first else f"{self.etype} {self.part}"
+        if self.first:
+            return self.etype
+        return f"{self.etype} {self.part}"
 
     @property
     def digest(self) -> str:
@@ -159,6 +167,7 @@ class Raised(Sum):
     @property
     def all(self) -> bool:
         """Whether every call was rejected."""
+        # An exception such as AssertionError rejects nothing: it is a failure even if each call raises it.
         return self.refusal and 0 < self.raised == self.calls
 
 
@@ -220,7 +229,7 @@ class UnitResult(Stored):
 
     def is_kept(self, *, cache: bool) -> bool:
         """Whether it is stored: no environment failure; in a cache, no crash either."""
-        verdicts = [form.verdict for form in self.forms or ()]
+        verdicts: list[str] = [form.verdict for form in self.forms or ()]
         if self.stopped is not None:
             verdicts.append(self.stopped[0])
         # Another run may find the machine in order.
@@ -229,6 +238,7 @@ class UnitResult(Stored):
         if not cache:
             return True
         # A crash may be chance: a cache would repeat it until something changes.
+        if self.context is not None:
+            verdicts.append(self.context.verdict)
         counts = self.tally.of.values() if self.tally is not None else ()
-        crashed = "crashed" in verdicts or any(count.died for count in counts)
-        return not crashed and (self.context is None or self.context.verdict != "crashed")
+        return "crashed" not in verdicts and not any(count.died for count in counts)

@@ -17,7 +17,7 @@ from sonnx_clip.runtimes.layouts import LAYOUTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, FormReport, Stop
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Refusal, Stop
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Raised, Unit, UnitResult
     from sonnx_clip.conform.verdict_table import Verdict
@@ -86,8 +86,14 @@ def merged(
     wanted = needed(units, results)
     used = [results[unit.part] for unit in wanted if unit.part in results]
     unfinished = _unfinished(wanted, used)
-    tallies = [result.tally for result in used if result.tally is not None]
     stopped = _end(used)
+    tallies = [result.tally for result in used if result.tally is not None]
+    contexts = [result.context for result in used if result.context is not None]
+    remarks: list[str] = []
+    refusal: Refusal | None = None
+    for result in used:
+        remarks += result.remarks
+        refusal = refusal or result.refusal  # of the first that has one
     if not tallies:
         stopped = stopped or ("unfinished", unfinished or "")
     # A class that no call reached has a count, too.
@@ -101,6 +107,7 @@ def merged(
     forms = _forms_of_results(used)
     if forms is not None:
         classes = _with_forms(classes, forms)
+    # Last, since the verdict with the forms decides whether missing units could change it.
     if unfinished:
         classes = [_unless_certain(c) for c in classes]
 
@@ -112,11 +119,9 @@ def merged(
         words = _words_on(verdict, sources)
 
     # The forms of a dialect are its layouts, and have reports of their own.
-    refused = _refused_layouts(counts) if served and not operator.dialect else {}
-    remarks: list[str] = []
-    for result in used:
-        remarks += result.remarks
-    refusals = (result.refusal for result in used if result.refusal is not None)
+    refused: dict[str, str] = {}
+    if served and not operator.dialect:
+        refused = _refused_layouts(counts)
     first = used[0] if used else None
     return TypeReport(
         type=etype.id,
@@ -134,8 +139,8 @@ def merged(
         forms=forms,
         unfinished=unfinished,
         tried=counts.tried,
-        refusal=next(refusals, None),
-        contexts=tuple(result.context for result in used if result.context is not None),
+        refusal=refusal,
+        contexts=tuple(contexts),
     )
 
 
@@ -225,6 +230,7 @@ def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> l
     for key, count in counts.of.items():
         by_key[key] = Count() + count  # a copy, which is changed
     # A call that raised is a failure where its layout is served, and a refusal where it never is.
+    # Which of both is known only now, when the counts of all units have been added.
     for layout, raised in counts.raised.items():
         if raised.all:
             refused[layout] = raised
@@ -241,10 +247,12 @@ def class_reports(counts: Counts, operator: Operator, stopped: Stop | None) -> l
     for id_, count in by_key.items():
         verdict = _verdict(count, stopped=end, served=served)
         fields = dict(count)
+        fields["deviations"] = in_order(count.deviations)
         # What raises in an unsupported type is no deviation: nothing of the type is promised.
-        is_unsupported = verdict == "unsupported"
-        fields["deviations"] = () if is_unsupported else in_order(count.deviations)
-        report = ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, **fields)
+        if verdict == "unsupported":
+            fields["deviations"] = ()
+        case = case_of.get(id_)  # C1 and C3 have none
+        report = ClassReport(id=id_, case=case, verdict=verdict, **fields)
         classes.append(report)
     if end and not any(report.verdict in FAILING for report in classes):
         # It ended early, and no class is to blame: the results of the other calls are unknown.
@@ -274,7 +282,9 @@ def _verdict(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
         return "refused" if served else "unsupported"
     if count.compared == 0:
         return "unreached"
-    return "acceptable" if count.latitude else "conforms"
+    if count.latitude:
+        return "acceptable"
+    return "conforms"
 
 
 def _count_as_refused(by_key: Mapping[str, Count], counts: Counts) -> None:
@@ -288,7 +298,8 @@ def _count_as_refused(by_key: Mapping[str, Count], counts: Counts) -> None:
             if not total.compared:
                 total.refused += count.raised
             total.words = total.words or raised.words
-            kept = [d for d in total.deviations if d.kind != "raises"]
+            # A refused call is no deviation, and the report has it as a refusal already.
+            kept = [deviation for deviation in total.deviations if deviation.kind != "raises"]
             total.deviations = tuple(kept)
 
 
@@ -297,18 +308,22 @@ def _count_refusals(counts: Mapping[str, Count], refused: Mapping[str, Raised]) 
     classes = {key: count for key, count in counts.items() if key not in TAGS}
     for form, raised in refused.items():
         for tag in TAGS:
+            count = counts[tag]
             # A runtime may reject an optional layout without a worse verdict.
-            if form not in _OPTIONAL or counts[tag].compared == 0:
-                _refuse(counts[tag], raised.raised, raised.words)
-        for key, of_class in raised.of.items():
-            if key in classes and classes[key].compared == 0:
-                _refuse(classes[key], of_class.raised, raised.words)
+            if form not in _OPTIONAL or count.compared == 0:
+                _refuse(count, raised.raised, raised.words)
+        for id_, refused_calls in raised.of.items():
+            # Of a class that another form reached, the results decide.
+            if id_ in classes and classes[id_].compared == 0:
+                _refuse(classes[id_], refused_calls.raised, raised.words)
     if not refused:
         return
     if any(_has_answers(count) for count in classes.values()):
         return
+    # Since all was refused, calls were given up early, and some classes had none. A refusal of one
+    # call counts for these, so that they are no less refused than the others.
     first = next(iter(refused.values()))
-    for count in classes.values():  # since all was refused, some classes had no call
+    for count in classes.values():
         number = 0 if count.refused else 1
         _refuse(count, number, first.words)
 
@@ -341,21 +356,26 @@ def by_form(ids: Iterable[str], forms: Iterable[FormReport]) -> dict[str, list[F
     that cannot reach the class.
     """
     served = [form for form in forms if form.verdict != "refused"]
-    by_class = {}
+    by_class: dict[str, list[FormVerdict]] = {}
     for id_ in ids:
         verdicts = [FormVerdict(form, form.verdict_of(id_)) for form in served]
         best = _best_of_several_entries(verdicts)
-        by_class[id_] = [entry for entry in verdicts if _is_counted(entry, best)]
+        counted_verdicts = [verdict for verdict in verdicts if _is_counted(verdict, best)]
+        by_class[id_] = counted_verdicts
     return by_class
 
 
 def _best_of_several_entries(verdicts: Iterable[FormVerdict]) -> int:
     """The index of the best verdict in a form whose X may have several entries."""
+    # `VERDICTS` has the worst first, so the best one has the highest index.
     best = -1
     for report, verdict in verdicts:
         if report.form.rank:
             best = max(best, VERDICTS.index(verdict))
-    return best if best >= 0 else len(VERDICTS)
+    # Without such a form, those of rank 0 count: no index is above this one.
+    if best < 0:
+        return len(VERDICTS)
+    return best
 
 
 def _is_counted(entry: FormVerdict, best: int) -> bool:
@@ -398,11 +418,11 @@ def shared_deviation(report: TypeReport, klass: ClassReport) -> Deviation | None
 
 def _with_forms(classes: Iterable[ClassReport], forms: Sequence[FormReport]) -> list[ClassReport]:
     """The classes; their verdicts include those in the forms of a model."""
-    by_id = {c.id: c for c in classes}
+    by_id = {report.id: report for report in classes}
     reports = []
-    for id_, entries in by_form(by_id, forms).items():
+    for id_, form_verdicts in by_form(by_id, forms).items():
         report = by_id[id_]
-        verdicts = [entry.verdict for entry in entries]
+        verdicts = [verdict for _, verdict in form_verdicts]
         combined = _combined(report, verdicts)
         update: dict[str, object] = {"verdict": combined}
         if report.verdict == "unsupported" and verdicts and report.refused < 1:

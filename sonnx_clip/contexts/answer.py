@@ -124,6 +124,7 @@ def meaning_of_graphs(
     for place, stage in enumerate(stages):
         if replacement is None or not replacement.first <= place < replacement.end:
             results = of_stage(stage, results, bounds)
+            # An entry that is added comes from no X: any place does for it.
             if stage.step.moves is not None:
                 places = rearranged(stage, places, places[0])
         elif place == replacement.first:
@@ -139,6 +140,7 @@ def meaning_of_graphs(
 
 def _side_by_side(left: Candidates, right: Candidates) -> Candidates:
     """The results of two nodes, one after the other; entries are judged one by one."""
+    # The side with fewer rows repeats its last one: a set may hold a result twice.
     count = max(len(left.rows), len(right.rows))
     rows = []
     for place in range(count):

@@ -57,16 +57,25 @@ class Wrong:
 
 
 def wrong_results(
-    context: Context, answer: GraphAnswer, etype: str, *, of_optimiser: bool
+    context: Context,
+    answer: GraphAnswer,
+    etype: str,
+    *,
+    of_optimiser: bool,
 ) -> Iterator[Wrong]:
     """The wrong results of a graph, by who is to blame.
 
     Nodes that are wrong one at a time without an optimiser are no fault of that, but of its runtime.
     """
+    # Entry by entry: one graph can be wrong for two reasons, a neighbour that loses a NaN and an
+    # optimiser that merges zeros. Nodes without optimisation come first, since what they give wrong
+    # is no fault of an optimiser.
     left = answer.wrong
     for outcome in (answer.parts, answer.parts_optimised):
         if outcome is None or isinstance(outcome.last, Failure) or not left.any():
             continue
+        # A node that gives another wrong result than the whole does not explain it. The sign of a
+        # zero may differ.
         same_value = alike(outcome.last, answer.got) | (outcome.last == answer.got)
         blamed = _wrong_steps(context, answer, outcome, etype)
         for place in np.unique(blamed[left & same_value]):
@@ -91,17 +100,23 @@ def _wrong_steps(context: Context, answer: GraphAnswer, outcome: ChainOutcome, e
     blamed = np.full(len(given), _NOBODY)
     after_first = blamed
     readings = answer.asked.bounds.readings()
+    # Where the result of the first step is used twice, a last part joins both, and has no stage.
     results = zip(context.stages(etype), outcome.results, strict=False)
     for place, (stage, result) in enumerate(results):
         assert not isinstance(result, Failure)
+        # Wrong for what the node was given, not for what it should have been given: so a mistake is
+        # blamed on the node that makes it, and not on those that hand it on.
         wrong = np.ones(len(result), bool)
         for bounds in readings:
             right = of_stage(stage, exactly(given), bounds)
             wrong &= ~right.allow(result)
         if stage.step.moves is not None:
             blamed = rearranged(stage, blamed, _NOBODY)
-        blamed = np.where(wrong & (blamed == _NOBODY), place, blamed)
+        is_first_mistake = wrong & (blamed == _NOBODY)
+        blamed = np.where(is_first_mistake, place, blamed)
         given = result
         if place == 0:
             after_first = blamed
-    return np.concatenate([blamed, after_first]) if context.entry.fork else blamed
+    if context.entry.fork:
+        return np.concatenate([blamed, after_first])
+    return blamed

@@ -48,7 +48,8 @@ class Candidates:
 
     def at(self, index: int) -> Candidates:
         """Those of one index of the first axis."""
-        return Candidates(tuple(row[index] for row in self.rows), self.defined[index])
+        rows = tuple(row[index] for row in self.rows)
+        return Candidates(rows, self.defined[index])
 
 
 def exactly(array: Array) -> Candidates:
@@ -61,8 +62,10 @@ def distinct(rows: Iterable[Array], defined: Array) -> Candidates:
     expected, *others = rows
     kept: list[Array] = []
     for row in others:
-        known = [_equal_bits(row, earlier) for earlier in (expected, *kept)]
-        is_new = ~reduce(np.logical_or, known)
+        is_known = _equal_bits(row, expected)
+        for earlier in kept:
+            is_known |= _equal_bits(row, earlier)
+        is_new = ~is_known
         # A kept row has room where it repeats the expected result.
         for earlier in kept:
             fits = is_new & _equal_bits(earlier, expected)
@@ -73,14 +76,16 @@ def distinct(rows: Iterable[Array], defined: Array) -> Candidates:
     return Candidates((expected, *kept)[:MOST], defined)
 
 
-def alike(one: Array, other: Array) -> Array:
+def alike(left: Array, right: Array) -> Array:
     """Whether entries have the same bits, or are both a NaN."""
-    same = _equal_bits(one, other)
-    if one.dtype.kind == "f":
-        same |= np.isnan(one) & np.isnan(other)
+    same = _equal_bits(left, right)
+    if left.dtype.kind == "f":
+        same |= np.isnan(left) & np.isnan(right)
     return same
 
 
-def _equal_bits(one: Array, other: Array) -> Array:
-    bits = np.dtype(f"u{one.itemsize}")
-    return np.asarray(np.equal(one.view(bits), other.view(bits)))
+def _equal_bits(left: Array, right: Array) -> Array:
+    # By bits, since zeros of both signs are equal as numbers.
+    unsigned = np.dtype(f"u{left.itemsize}")
+    are_equal = np.equal(left.view(unsigned), right.view(unsigned))
+    return np.asarray(are_equal)

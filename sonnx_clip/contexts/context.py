@@ -15,7 +15,7 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Part
 from sonnx_clip.language.values import encode
-from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
+from sonnx_clip.rewrites.terms import ELEMENT, operators, read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.document import Document, Way
 
 FILE: Final = "spec/contexts.yaml"
 BOUNDS: Final = ("A", "B", "C", "D")
 """The names of the bounds in terms: those of Clip, and those of a second one."""
+X: Final = tree.Name(ELEMENT, tree.Kind.ELEMENT)
+"""The input, as a term."""
 LOWER_BOUNDS: Final = ("A", "C")
+# Channels are a multiple of eight: docs/contexts.md names what this leaves out.
 SHAPE = (1, 16, 2, 4)
 ENTRIES = prod(SHAPE)
 """The entries of X in every context."""
@@ -47,7 +51,18 @@ TypeId: TypeAlias = Literal[
 
 def scalar_of(text: str, etype: str) -> Array:
     """The number that a text stands for, of shape (); UserError if it is none of the type."""
-    return from_bits(int(encode(text, type_of_clip(etype))), etype)
+    pattern = encode(text, type_of_clip(etype))
+    return from_bits(int(pattern), etype)
+
+
+def clip_has_type(etype: str) -> bool:
+    """Whether Clip has an element type."""
+    return _has_type(operators()["clip"], etype)
+
+
+def _has_type(spec: Spec, etype: str) -> bool:
+    """Whether an operator of spec/ has an element type."""
+    return any(known.id == etype for known in spec.element_types)
 
 
 class Constant(Part):
@@ -63,14 +78,17 @@ class Constant(Part):
     @property
     def declared_shape(self) -> Shape:
         """Its shape: a scalar for one value, a list for several, if none is given."""
-        if self.shape or (len(self.values) == 1 and self.type != "int64"):
+        # An int64 has sizes or axes, which are a list, even of one.
+        is_scalar = len(self.values) == 1 and self.type != "int64"
+        if self.shape or is_scalar:
             return self.shape
-        return (len(self.values),)
+        return (len(self.values),)  # a list
 
     def array(self, etype: str) -> Array:
         """Its value; `etype` is the element type of the step's input."""
         type_ = self.type or etype
         if type_ == "int64":
+            # Sizes, axes and the like.
             values = np.array([int(text) for text in self.values], np.int64)
         else:
             numbers = [scalar_of(text, type_) for text in self.values]
@@ -112,8 +130,8 @@ class Arithmetic(Part):
     @property
     def given(self) -> dict[str, str]:
         """The operation and its number."""
-        every = {"times": self.times, "plus": self.plus, "over": self.over}
-        return {name: text for name, text in every.items() if text is not None}
+        operations = {"times": self.times, "plus": self.plus, "over": self.over}
+        return {name: text for name, text in operations.items() if text is not None}
 
 
 class ContextStep(Part):
@@ -138,14 +156,23 @@ class ContextStep(Part):
 
     @model_validator(mode="after")
     def _has_a_meaning(self) -> ContextStep:
-        optional = (self.moves, self.computes, self.converts, self.quantises, self.dequantises)
-        meanings = [self.term, self.chooses, *optional]
-        if sum(meaning not in (None, "") for meaning in meanings) != 1:
-            raise ValueError(
-                "a step has one of term, moves, computes, chooses, converts, quantises, dequantises"
-            )
-        if sum(map(bool, (self.term, self.node, self.nodes))) != 1:
+        meanings = {
+            "term": self.term,
+            "moves": self.moves,
+            "computes": self.computes,
+            "chooses": self.chooses,
+            "converts": self.converts,
+            "quantises": self.quantises,
+            "dequantises": self.dequantises,
+        }
+        stated = [name for name, meaning in meanings.items() if meaning not in (None, "")]
+        if len(stated) != 1:
+            raise ValueError(f"a step has one of {', '.join(meanings)}")
+        # A term is its own node; other steps say what their node is.
+        nodes = [text for text in (self.term, self.node, self.nodes) if text]
+        if len(nodes) != 1:
             raise ValueError("a step has a node, or nodes, or the term that it is")
+        # Only a choice, as that of Clip-13's function body, is of several nodes.
         if bool(self.nodes) != bool(self.chooses):
             raise ValueError("a step has nodes if it chooses")
         return self
@@ -162,7 +189,11 @@ class ContextStep(Part):
             return (operators()[self.call.function].operator,)
         if self.node:
             return tuple(re.findall(r"^\w+", self.node))
-        return tuple(name for line in self.nodes for name in re.findall(r"= *(\w+)", line)[:1])
+        # Several nodes name their results: `y = Where (c, low, x)`.
+        names: list[str] = []
+        for line in self.nodes:
+            names += re.findall(r"= *(\w+)", line)[:1]  # a later one is an attribute
+        return tuple(names)
 
     @property
     def op_type(self) -> str:
@@ -175,8 +206,11 @@ class ContextStep(Part):
         if not self.term and not self.chooses:
             return ()
         meaning = self.call if self.term else self.choice
-        names = [part.id for part in tree.subtrees(meaning) if isinstance(part, tree.Name)]
-        return tuple(dict.fromkeys(name for name in names if name in BOUNDS))
+        names: dict[str, None] = {}  # in the order in which they are read
+        for part in tree.subtrees(meaning):
+            if isinstance(part, tree.Name) and part.id in BOUNDS:
+                names[part.id] = None
+        return tuple(names)
 
     @cached_property
     def choice(self) -> tree.Expr:
@@ -186,15 +220,19 @@ class ContextStep(Part):
     @cached_property
     def call(self) -> tree.Call:
         """Its term: an operator, applied to X and to constants."""
-        found = read_term(self.term, f"{FILE} ({self.id}.term)")
-        is_call = isinstance(found, tree.Call) and found.function in operators()
-        arguments = found.arguments if isinstance(found, tree.Call) else ()
-        simple = all(isinstance(part, (tree.Name, tree.Number)) for part in arguments)
-        if not is_call or not simple:
+        where = f"{FILE} ({self.id}.term)"
+        term = read_term(self.term, where)
+        if not isinstance(term, tree.Call) or not _is_one_node(term):
             what = f"`{self.term}` is no operator applied to X and constants"
-            raise UserError(what, f"{FILE} ({self.id}.term)", "write one node in each step")
-        assert isinstance(found, tree.Call)
-        return found
+            raise UserError(what, where, "write one node in each step")
+        return term
+
+
+def _is_one_node(call: tree.Call) -> bool:
+    """Whether an operator of spec/ is applied to X and constants alone."""
+    if call.function not in operators():
+        return False
+    return all(isinstance(part, (tree.Name, tree.Number)) for part in call.arguments)
 
 
 class ContextEntry(Part):
@@ -238,7 +276,7 @@ class Stage(NamedTuple):
             spec = operators()[self.step.call.function]
         else:
             return True
-        return self.given.etype in [known.id for known in spec.element_types]
+        return _has_type(spec, self.given.etype)
 
 
 Pair: TypeAlias = Annotated[tuple[str, str], Field(min_length=2, max_length=2)]
@@ -291,41 +329,43 @@ class Context:
     @property
     def may_lack_bounds(self) -> bool:
         """Whether a bound may be absent: Clip alone reads them, and no other operator."""
-        return all(step.op_type == "Clip" for step in self.steps if step.bounds)
+        readers = {step.op_type for step in self.steps if step.bounds}
+        return readers <= {"Clip"}
 
     @property
     def first_shape(self) -> Shape:
         """The shape of X."""
-        wanted = (step.first_shape for step in self.steps if step.first_shape is not None)
-        return next(wanted, SHAPE)
+        for step in self.steps:
+            if step.first_shape is not None:
+                return step.first_shape
+        return SHAPE
 
     def stages(self, etype: str) -> tuple[Stage, ...]:
         """Its steps with what they read and give, for X of an element type."""
-        found: list[Stage] = []
+        stages: list[Stage] = []
         given = Tensor(etype, self.first_shape)
         for step in self.steps:
             result = Tensor(step.to_type or given.etype, step.shape or given.shape)
-            found.append(Stage(step, given, result))
+            stages.append(Stage(step, given, result))
             given = result
-        return tuple(found)
+        return tuple(stages)
 
     def clip_type(self, etype: str) -> str:
-        """The element type of the bounds."""
-        with_bounds = (
-            stage.given.etype
-            for stage in self.stages(etype)
-            if stage.step.term or stage.step.chooses
-        )
-        return next(with_bounds, etype)
+        """The element type of the bounds: that of X, unless a step in front of the Clip converts."""
+        for stage in self.stages(etype):
+            if stage.step.term or stage.step.chooses:
+                return stage.given.etype
+        return etype
 
     def has_type(self, etype: ElementType) -> bool:
         """Whether it is asked with a first input of an element type."""
-        if self.entry.types and etype.id not in self.entry.types:
+        is_listed = etype.id in self.entry.types
+        if self.entry.types and not is_listed:
             return False
         if etype.id == "bfloat16" or etype.numpy is None:
             return False
         if etype.family != "float" and any(step.computes for step in self.steps):
-            return etype.id in self.entry.types  # few runtimes have integer arithmetic
+            return is_listed  # few runtimes have integer arithmetic
         return all(stage.is_defined for stage in self.stages(etype.id))
 
 
@@ -365,7 +405,8 @@ def chosen_contexts(names: Sequence[str]) -> tuple[Context, ...]:
         if name.endswith((".yaml", ".yml")):
             from pathlib import Path
 
-            chosen |= {context.id: context for context in contexts_of_file(Path(name))}
+            for context in contexts_of_file(Path(name)):
+                chosen[context.id] = context
         elif name in known:
             chosen[name] = known[name]
         else:
@@ -378,6 +419,7 @@ def _contexts(document: Document, content: ContextsFile) -> tuple[Context, ...]:
     """The contexts of a file; UserError at the first thing that it names and that is not there."""
     _, standard = _standard()
     steps = _steps(document, content)
+    # A file of one's own has few contexts: it may use the bounds of the other, or replace them.
     bounds = {**standard.bounds, **content.bounds}
     contexts: dict[str, Context] = {}
     for index, entry in enumerate(content.contexts):
@@ -385,19 +427,20 @@ def _contexts(document: Document, content: ContextsFile) -> tuple[Context, ...]:
         if entry.id in contexts:
             raise _twice(document, (*way, "id"), f"the context `{entry.id}`")
         for position, name in enumerate(entry.steps):
-            raise_first(document, unknown((*way, "steps", position), name, steps, "step"))
-        raise_first(document, unknown((*way, "bounds"), entry.bounds, bounds, "list of bounds"))
-        chain = tuple(steps[name] for name in entry.steps) * entry.turns
+            step_way: Way = (*way, "steps", position)
+            raise_first(document, unknown(step_way, name, steps, "step"))
+        bounds_way: Way = (*way, "bounds")
+        raise_first(document, unknown(bounds_way, entry.bounds, bounds, "list of bounds"))
+        one_turn = tuple(steps[name] for name in entry.steps)
+        chain = one_turn * entry.turns
+        # A list of its own is short, and is asked whole, even in few calls.
+        pairs = few = few_forms = bounds[entry.bounds]
+        if entry.bounds == "usual":
+            few = bounds["few"]
+            few_forms = bounds["few-forms"]
         has_second = any("C" in step.term for step in chain)
-        is_usual = entry.bounds == "usual"
-        contexts[entry.id] = Context(
-            entry,
-            chain,
-            pairs=bounds[entry.bounds],
-            few=bounds["few" if is_usual else entry.bounds],
-            few_forms=bounds["few-forms" if is_usual else entry.bounds],
-            second=bounds["second"] if has_second else (),
-        )
+        second = bounds["second"] if has_second else ()
+        contexts[entry.id] = Context(entry, chain, pairs, few, few_forms, second)
     return tuple(contexts.values())
 
 
@@ -405,13 +448,15 @@ def _steps(document: Document, content: ContextsFile) -> dict[str, ContextStep]:
     """The steps that the contexts of a file may have, by id: those of spec/contexts.yaml, and its own."""
     _, standard = _standard()
     steps: dict[str, ContextStep] = {}
+    # The steps of spec/contexts.yaml itself are those of `content`, which are added below.
     if content is not standard:
         steps = {step.id: step for step in standard.steps}
     for index, step in enumerate(content.steps):
         if step.id in steps:
             raise _twice(document, ("steps", index, "id"), f"the step `{step.id}`")
         try:
-            _ = step.bounds  # reads its term or its choice
+            # Reads its term or its choice, now that the place of a mistake in the file is known.
+            _ = step.bounds
         except UserError as error:
             key = "term" if step.term else "chooses"
             raise document.error(("steps", index, key), error.what, error.todo) from None

@@ -25,7 +25,7 @@ from sonnx_clip.contexts.context_report import (
     ContextReport,
 )
 from sonnx_clip.contexts.context_reproducer import graph_reproducer
-from sonnx_clip.contexts.explain import Explanation, explained
+from sonnx_clip.contexts.explain import ExplainedGraphs, explained
 from sonnx_clip.contexts.graphs import SOURCE, asked_opsets, graphs
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import type_of_clip
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context import Context
     from sonnx_clip.contexts.context_plan import AskedGraph, Bounds
     from sonnx_clip.contexts.context_report import ContextVerdict, Way
+    from sonnx_clip.contexts.explain import Explanation
     from sonnx_clip.contexts.graphs import Graphs, Model
     from sonnx_clip.runtimes.model_runs import ModelWorker
 
@@ -68,11 +69,14 @@ class ContextJudge:
         """The report on a context; if the runtime dies too often, the worker is no longer usable."""
         worker, etype = self._worker, self._etype
         try:
+            # A runtime that fails for each of three plain graphs would fail for every context: it
+            # is asked none, once for all contexts of the element type.
             if etype not in worker.first_graphs:
                 worker.first_graphs[etype] = ask_first_graphs(worker, etype)
             first = worker.first_graphs[etype]
             if first.failure:
                 return _without_result(context, first.failure, first.words, graphs=0)
+            # Each context has the same patience, whatever the contexts before it have done.
             worker.forget_deaths()
             return self._judge(context, first.newest_opset)
         except RuntimeDiedError as error:
@@ -84,7 +88,8 @@ class ContextJudge:
         opsets = asked_opsets(context, self._etype, newest_opset)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
-        # Most graphs are right, and are run in one way only.
+        # Most graphs are right, and are run in one way only. This comes before results are blamed:
+        # the blame looks at the nodes that are run alone with optimisation.
         suspicious = [answer for answer in answers if self._needs_more(answer)]
         self._ask_more(context, suspicious)
 
@@ -122,40 +127,55 @@ class ContextJudge:
     # --- Running
 
     def _answers(self, context: Context, opsets: Sequence[int]) -> Iterator[GraphAnswer]:
-        every = asked(context, self._etype, opsets, few=self._few)
-        meanings = self._meanings(context, every)
+        asked_graphs = asked(context, self._etype, opsets, few=self._few)
+        meanings = self._meanings(context, asked_graphs)
+        # The nodes are the measure of the whole, so no optimiser may touch them.
         parts_how = PLAIN if self._worker.has_plain else OPTIMISED
         models: list[Graphs] = []
         chains: list[Chain] = []
-        for graph in every:
+        for graph in asked_graphs:
             bounds = graph.bounds
-            model = graphs(context, self._etype, bounds.values, graph.opset, graph.bounds_as)
+            model = graphs(
+                context,
+                self._etype,
+                bounds.values,
+                graph.opset,
+                graph.bounds_as,
+            )
             models.append(model)
             feeds = _feeds(meanings[bounds].x, context, bounds)
             chains.append(_chain([model.whole], feeds, OPTIMISED))
             chains.append(_chain(model.parts, feeds, parts_how))
         # All chains go to the runtime at once; it answers two for each graph.
         outcomes = self._worker.run(chains)
-        for graph, model in zip(every, models, strict=True):
+        for graph, model in zip(asked_graphs, models, strict=True):
             whole = next(outcomes)
             parts = next(outcomes)
             yield GraphAnswer(graph, model, meanings[graph.bounds], whole, parts)
 
     def _meanings(
-        self, context: Context, every: Sequence[AskedGraph]
+        self, context: Context, asked_graphs: Sequence[AskedGraph]
     ) -> Mapping[Bounds, ContextMeaning]:
         """X for each of the bounds, and what is right: the same in every operator set."""
         # One evaluation for the graphs of all bounds: each of them alone would cost as much.
-        distinct = list(dict.fromkeys(graph.bounds for graph in every))
-        x = np.stack([entries_of_x(context.id, self._etype, bounds) for bounds in distinct])
-        # An absent bound has two readings. Where none is absent, both are the same.
-        readings = [bounds.readings() for bounds in distinct]
-        first = [reading[0] for reading in readings]
-        of_all = meaning_of_graphs(context, self._etype, _stacked(first), x)
+        distinct = list(dict.fromkeys(graph.bounds for graph in asked_graphs))
+        rows_of_x: list[Array] = []
+        first_readings: list[Mapping[str, Array]] = []
+        last_readings: list[Mapping[str, Array]] = []
+        for bounds in distinct:
+            rows_of_x.append(entries_of_x(context.id, self._etype, bounds))
+            # An absent bound has two readings. Where none is absent, both are the same.
+            readings = bounds.readings()
+            first_readings.append(readings[0])
+            last_readings.append(readings[-1])
+        x = np.stack(rows_of_x)
+        allowed = meaning_of_graphs(context, self._etype, _stacked(first_readings), x)
         if any(bounds.absent for bounds in distinct):
-            last = [reading[-1] for reading in readings]
-            of_all |= meaning_of_graphs(context, self._etype, _stacked(last), x)
-        return {bounds: of_all.at(place) for place, bounds in enumerate(distinct)}
+            allowed |= meaning_of_graphs(context, self._etype, _stacked(last_readings), x)
+        meanings: dict[Bounds, ContextMeaning] = {}
+        for place, bounds in enumerate(distinct):
+            meanings[bounds] = allowed.at(place)
+        return meanings
 
     def _needs_more(self, answer: GraphAnswer) -> bool:
         """Whether a graph is run in other ways, to find out what is to blame."""
@@ -166,21 +186,30 @@ class ContextJudge:
     def _ask_more(self, context: Context, answers: Sequence[GraphAnswer]) -> None:
         """Run graphs without optimisation, their nodes with it, and the whole with bounds as inputs."""
         served = [answer for answer in answers if answer.is_served]
+
+        def whole(answer: GraphAnswer) -> Sequence[Model]:
+            return [answer.models.whole]
+
+        def parts(answer: GraphAnswer) -> Sequence[Model]:
+            return answer.models.parts
+
+        def whole_with_inputs(answer: GraphAnswer) -> Sequence[Model]:
+            bounds = answer.asked.bounds.values
+            models = graphs(context, self._etype, bounds, answer.asked.opset, "inputs")
+            return [models.whole]
+
         if self._worker.has_plain:
-            again = self._run_again(context, answers, PLAIN, lambda a: [a.models.whole])
+            # Those that were refused, too: that they run without optimisation is what is reported.
+            again = self._run_again(context, answers, PLAIN, whole)
             for answer, outcome in again:
                 answer.plain = outcome
-            again = self._run_again(context, served, OPTIMISED, lambda a: a.models.parts)
+            # Without plain runs, the parts have been run with optimisation already.
+            again = self._run_again(context, served, OPTIMISED, parts)
             for answer, outcome in again:
                 answer.parts_optimised = outcome
 
-        def with_inputs(answer: GraphAnswer) -> Sequence[Model]:
-            bounds, opset = answer.asked.bounds.values, answer.asked.opset
-            models = graphs(context, self._etype, bounds, opset, "inputs")
-            return [models.whole]
-
         constant = [answer for answer in served if answer.asked.bounds_as == "initializers"]
-        again = self._run_again(context, constant, OPTIMISED, with_inputs)
+        again = self._run_again(context, constant, OPTIMISED, whole_with_inputs)
         for answer, outcome in again:
             answer.with_inputs = outcome
 
@@ -200,30 +229,36 @@ class ContextJudge:
     # --- Causes
 
     def _deviations(
-        self, context: Context, served: Sequence[GraphAnswer], wrong: Sequence[Wrong]
+        self,
+        context: Context,
+        served: Sequence[GraphAnswer],
+        wrong: Sequence[Wrong],
     ) -> list[ContextDeviation]:
         """Wrong results, grouped by kind and cause."""
         groups: dict[_Cause, list[Wrong]] = defaultdict(list)
         for results in wrong:
             if results.kind == "alone":
-                continue
+                continue  # the verdict on one node reports it
             without: tuple[str, ...] = ()
             if results.kind == "context":
+                # The causes of the groups so far are likely ones of this graph, too.
                 without = self._blamed(context, results, groups)
             bounds_as = results.answer.asked.bounds_as
             cause = _Cause(results.kind, results.step, without, bounds_as)
             groups[cause].append(results)
+        # A rewrite is named only if it would leave most of the graphs alone that are right.
         right: dict[str, list[GraphAnswer]] = defaultdict(list)
         for answer in served:
             if not answer.wrong.any():
                 right[answer.asked.bounds_as].append(answer)
         deviations: list[ContextDeviation] = []
         for cause, group in groups.items():
-            explanations: list[tuple[Explanation | None, Sequence[Wrong]]] = [(None, group)]
+            explanations = [ExplainedGraphs(None, group)]
+            # What a node alone gives wrong, no rewrite of several nodes explains.
             if cause.kind == "context":
                 explanations = explained(context, self._etype, group, right[cause.bounds_as])
-            for rewrite, by_it in explanations:
-                deviations.append(self._deviation(context, cause, rewrite, by_it))
+            for by_rewrite in explanations:
+                deviations.append(self._deviation(context, cause, by_rewrite))
 
         def severity(deviation: ContextDeviation) -> int:
             return CONTEXT_VERDICTS.index(deviation.kind)
@@ -232,6 +267,7 @@ class ContextJudge:
 
     def _blamed(self, context: Context, wrong: Wrong, known: Iterable[_Cause]) -> tuple[str, ...]:
         """The optimisers of which each, left out alone, makes it right; known ones are tried first."""
+        # Each optimiser that is left out costs a run: what healed another graph is tried first.
         for cause in known:
             names = cause.without
             if not names:
@@ -245,8 +281,9 @@ class ContextJudge:
         answer = wrong.answer
         feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
         chains = [_chain([answer.models.whole], feeds, WITHOUT + name) for name in names]
+        outcomes = self._worker.run(chains)
         healed: list[str] = []
-        for name, outcome in zip(names, self._worker.run(chains), strict=True):
+        for name, outcome in zip(names, outcomes, strict=True):
             last = outcome.last
             if isinstance(last, Failure):
                 continue
@@ -259,26 +296,34 @@ class ContextJudge:
         self,
         context: Context,
         cause: _Cause,
-        rewrite: Explanation | None,
-        wrong: Sequence[Wrong],
+        group: ExplainedGraphs,
     ) -> ContextDeviation:
+        """One deviation for all graphs of a group; its values are those of the first."""
+        rewrite, wrong = group
         first = wrong[0].answer
         entry = wrong[0].first
-        given = first.asked
+        asked_graph = first.asked
         meaning = first.meaning
         bits: dict[str, str] = {}
-        for name, value in given.bounds.values.items():
+        for name, value in asked_graph.bounds.values.items():
             shown = _value(value.reshape(1), 0)
             bits[name] = shown.bits or ""
         results = 0
-        for group in wrong:
-            results += group.count
+        for wrong_of_graph in wrong:
+            results += wrong_of_graph.count
+        graph_that_ran = ""
+        if cause.kind == "context":
+            graph_that_ran = self._graph_that_ran(first)
+        rewrite_id = legal_when = ""
+        if rewrite is not None:
+            rewrite_id = rewrite.id
+            legal_when = _legal(rewrite, wrong[0])
         return ContextDeviation(
             kind=cause.kind,
-            asked=given.bounds.shown(context),
+            asked=asked_graph.bounds.shown(context),
             bounds_bits=bits,
-            opset=given.opset,
-            bounds_as=given.bounds_as,
+            opset=asked_graph.opset,
+            bounds_as=asked_graph.bounds_as,
             x=_value(meaning.x, meaning.x_of(entry)),
             got=_value(first.got, entry),
             expected=_value(meaning.right.expected, entry),
@@ -289,9 +334,9 @@ class ContextJudge:
             pairs=len(wrong),
             results=results,
             without=cause.without,
-            graph=self._graph_that_ran(first) if cause.kind == "context" else "",
-            rewrite="" if rewrite is None else rewrite.id,
-            legal_when="" if rewrite is None else _legal(rewrite, wrong[0]),
+            graph=graph_that_ran,
+            rewrite=rewrite_id,
+            legal_when=legal_when,
             reproduce=self._reproducer(context, first, entry),
         )
 
@@ -301,41 +346,49 @@ class ContextJudge:
         bounds = answer.asked.bounds
         # One value everywhere makes lines that are read at a glance; the whole of X is 128 numbers.
         value = meaning.x[meaning.x_of(entry)]
-        feeds = _feeds(np.full_like(meaning.x, value), context, bounds)
+        same_everywhere = np.full_like(meaning.x, value)
+        feeds = _feeds(same_everywhere, context, bounds)
         chain = _chain([answer.models.whole], feeds, OPTIMISED)
         (outcome,) = self._worker.run([chain])
         last = outcome.last
-        if isinstance(last, Failure) or not alike(last, answer.got)[entry]:
+        # A vectorised kernel may be wrong for one place, or beside other values, alone.
+        is_repeated = not isinstance(last, Failure) and alike(last, answer.got)[entry]
+        if not is_repeated:
             feeds = _feeds(meaning.x, context, bounds)
         return graph_reproducer(self._worker, answer.models.whole, feeds, entry)
 
     def _graph_that_ran(self, answer: GraphAnswer) -> str:
         """The nodes of the optimised graph; empty if the runtime does not tell."""
-        return self._worker.graph_of(answer.models.whole.proto().SerializeToString())
+        model = answer.models.whole.proto()
+        return self._worker.graph_of(model.SerializeToString())
 
     # --- Refusals
 
     def _refusals(
         self, context: Context, answers: Sequence[GraphAnswer]
     ) -> Iterator[ContextRefusal]:
-        by_way: dict[Way, list[tuple[GraphAnswer, str]]] = defaultdict(list)
+        by_way: dict[Way, list[tuple[AskedGraph, str]]] = defaultdict(list)
         for answer in answers:
             way, words = _refused(answer)
             if way is not None:
-                by_way[way].append((answer, words))
+                by_way[way].append((answer.asked, words))
         for way, refused in by_way.items():
             first, words = refused[0]
             yield ContextRefusal(
                 when=way,
                 graphs=len(refused),
                 words=words,
-                asked=first.asked.bounds.shown(context),
-                opset=first.asked.opset,
+                asked=first.bounds.shown(context),
+                opset=first.opset,
             )
 
 
 def _without_result(
-    context: Context, failure: Literal["crashed", "invalid"], words: str, *, graphs: int
+    context: Context,
+    failure: Literal["crashed", "invalid"],
+    words: str,
+    *,
+    graphs: int,
 ) -> ContextReport:
     """The report on a context that gave nothing; it was not asked if no graph was."""
     refusal = ContextRefusal(when=failure, graphs=graphs, words=words, asked="", opset=0)
@@ -363,17 +416,24 @@ def _chain(models: Sequence[Model], feeds: Mapping[str, Array], how: str) -> Cha
 
 def _stacked(of_graphs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     """The bounds of many graphs, shape (graphs, 1), by name."""
-    names = of_graphs[0]
-    stacked = {name: np.stack([bounds[name] for bounds in of_graphs]) for name in names}
-    return {name: values[:, np.newaxis] for name, values in stacked.items()}
+    stacked: dict[str, Array] = {}
+    # Readings have a value for every bound, so all graphs have the same names.
+    for name in of_graphs[0]:
+        values = np.stack([bounds[name] for bounds in of_graphs])
+        stacked[name] = values[:, np.newaxis]
+    return stacked
 
 
 def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     """Every input that a model of a context may have, by name."""
-    feeds = {name.lower(): value for name, value in bounds.values.items()}
-    feeds |= {SOURCE + name: value for name, value in feeds.items()}
+    feeds: dict[str, Array] = {}
+    for bound, value in bounds.values.items():
+        name = bound.lower()
+        feeds[name] = value
+        feeds[SOURCE + name] = value
     feeds["x"] = x.reshape(context.first_shape)
-    feeds["condition"] = np.array(context.entry.inside != "Else")  # of a Loop: that it goes on
+    # Of an If: which branch is taken. Of a Loop: that it goes on.
+    feeds["condition"] = np.array(context.entry.inside != "Else")
     if context.entry.two_zeros:
         feeds["w"] = x[:1]
     return feeds
@@ -397,6 +457,7 @@ def _refused(answer: GraphAnswer) -> tuple[Way | None, str]:
     plain_failure = None if plain is None else plain.failure
     if whole is None:
         assert parts is not None
+        # The plain whole first: where it fails, its nodes fail for that reason.
         if plain_failure is not None:
             return "not optimised", plain_failure.words
         return "one node", parts.words
@@ -406,7 +467,9 @@ def _refused(answer: GraphAnswer) -> tuple[Way | None, str]:
         return "invalid", whole.words
     if plain is not None and plain_failure is None:
         return "optimised", whole.words
-    return ("whole" if parts is None else "always"), whole.words
+    if parts is None:
+        return "whole", whole.words
+    return "always", whole.words
 
 
 def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
@@ -426,6 +489,7 @@ def _legal(rewrite: Explanation, wrong: Wrong) -> str:
     answer, entry = wrong.answer, wrong.first
     meaning = answer.meaning
     expected = meaning.right.expected[entry]
+    # A wrong result that equals the expected one is a zero of the other sign.
     only_zeros = bool(answer.got[entry] == expected)
     x = meaning.x[meaning.x_of(entry)]
     of_nan = bool(np.not_equal(x, x))

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
     Sides: TypeAlias = tuple[Array | None, ...]  # of a pair of bounds; None for one that is absent
 
+# The first pairs of the list have a NaN, infinities, subnormals and zeros of both signs among them.
 _PAIRS_OF_OTHER_FORMS = 24
 _PAIRS_IN_NODES = 12
+# For few calls, of a runtime that may start a program for each. The one pair of inputs is not
+# symmetric, so that a rewrite that only exchanges the bounds shows.
 _FEW_INPUTS = 1
 _FEW_NODES = 1
 _FEW_SECOND = 2
@@ -75,9 +78,8 @@ class Bounds:
         """What each bound may stand for, the text of ONNX first: one reading if none is absent."""
         if not self.absent:
             return (self.values,)
-        is_float = type_of_clip(self.etype).family == "float"
         ends = [("lowest", "highest")]
-        if is_float:
+        if type_of_clip(self.etype).family == "float":
             ends.append(("-inf", "inf"))
         readings: list[Mapping[str, Array]] = []
         for low, high in ends:
@@ -96,17 +98,20 @@ class Bounds:
             bits = value.view(bits_type(self.etype))
             texts[name] = show(int(bits), element_type)
         texts |= dict.fromkeys(self.absent, ABSENT)
-        return " → ".join(_with_bounds(step, texts) for step in context.steps)
+        steps = [_with_bounds(step, texts) for step in context.steps]
+        return " → ".join(steps)
 
 
 def _with_bounds(step: ContextStep, texts: Mapping[str, str]) -> str:
-    """The operator of a step, with the constants beside X if it has bounds."""
+    """The operator of a step, with its bounds and the numbers of its term."""
     constants = [texts[name] for name in step.bounds]
     if step.term:
         for part in step.call.arguments:
             if isinstance(part, tree.Number):
                 constants.append(part.text)
-    return f"{step.op_type}({', '.join(constants)})" if constants else step.op_type
+    if not constants:
+        return step.op_type
+    return f"{step.op_type}({', '.join(constants)})"
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,11 @@ class AskedGraph:
 
 
 def asked(
-    context: Context, etype: str, opsets: Sequence[int], *, few: bool
+    context: Context,
+    etype: str,
+    opsets: Sequence[int],
+    *,
+    few: bool,
 ) -> tuple[AskedGraph, ...]:
     """The bounds and operator sets with which a context is asked.
 
@@ -145,9 +154,13 @@ def asked(
             ask(numbers[:_PAIRS_OF_OTHER_FORMS], opset, "attributes")
         elif place == 0:
             ask(pairs, opset, "initializers")
-            ask(in_other_forms[: _FEW_INPUTS if few else _PAIRS_OF_OTHER_FORMS], opset, "inputs")
-            ask(in_other_forms[: _FEW_NODES if few else _PAIRS_IN_NODES], opset, "Constant nodes")
-            ask(in_other_forms[: 0 if few else _PAIRS_IN_NODES], opset, "results of nodes")
+            if few:
+                ask(in_other_forms[:_FEW_INPUTS], opset, "inputs")
+                ask(in_other_forms[:_FEW_NODES], opset, "Constant nodes")
+            else:
+                ask(in_other_forms, opset, "inputs")
+                ask(in_other_forms[:_PAIRS_IN_NODES], opset, "Constant nodes")
+                ask(in_other_forms[:_PAIRS_IN_NODES], opset, "results of nodes")
         elif not few:
             ask(in_other_forms, opset, "initializers")
     return tuple(graphs)
@@ -157,28 +170,37 @@ def pairs_of(context: Context, etype: str, *, few: bool) -> tuple[Bounds, ...]:
     """The bounds of a context that are initializers: those of its list, and then those in use."""
     clip_type = context.clip_type(etype)
     element_type = type_of_clip(clip_type)
-    pairs = _held(context.few if few else context.pairs, element_type)
-    if not few and not context.second and context.entry.bounds == "usual":
+    if few:
+        pairs = _held(context.few, element_type)
+        return _with_second(context, clip_type, pairs, few=True)
+    pairs = _held(context.pairs, element_type)
+    # Two Clips have every pair seven times already, beside each pair of the second one.
+    if not context.second and context.entry.bounds == "usual":
         pairs += _in_use(element_type)
-    return _with_second(context, clip_type, pairs, few=few)
+    return _with_second(context, clip_type, pairs, few=False)
 
 
 def _in_use(element_type: ElementType) -> Iterator[Sides]:
     """The pairs of bounds in use of spec/clip.yaml that an element type holds as they are."""
     for bounds in bounds_in_use(operators()["clip"], element_type):
-        low, high = bounds.sides
-        yield (
-            None if low is None else from_bits(low, element_type.id),
-            None if high is None else from_bits(high, element_type.id),
-        )
+        sides: list[Array | None] = []
+        for pattern in bounds.sides:
+            side = None if pattern is None else from_bits(pattern, element_type.id)
+            sides.append(side)
+        yield tuple(sides)
 
 
 def _with_second(
-    context: Context, clip_type: str, pairs: Sequence[Sides], *, few: bool
+    context: Context,
+    clip_type: str,
+    pairs: Sequence[Sides],
+    *,
+    few: bool,
 ) -> tuple[Bounds, ...]:
     """Pairs of bounds, each once; each with every pair of a second Clip if there is one."""
     if not context.may_lack_bounds:
-        pairs = [sides for sides in pairs if None not in sides]
+        # By identity: an array compares its entries.
+        pairs = [(low, high) for low, high in pairs if low is not None and high is not None]
     second: Sequence[Sides] = [()]
     if context.second:
         second = _held(context.second, type_of_clip(clip_type))
@@ -206,13 +228,16 @@ def _held(pairs: Sequence[Pair], etype: ElementType) -> list[Sides]:
         stated = [text for text in pair if text != ABSENT]
         if not all(holds(text, etype) for text in stated):
             continue
-        low, high = (None if text == ABSENT else scalar_of(text, etype.id) for text in pair)
-        held.append((low, high))
+        sides: list[Array | None] = []
+        for text in pair:
+            side = None if text == ABSENT else scalar_of(text, etype.id)
+            sides.append(side)
+        held.append(tuple(sides))
     return held
 
 
 def _has_nan(bounds: Bounds) -> bool:
-    return any(bool(np.isnan(value)) for value in bounds.values.values())
+    return any(np.isnan(value) for value in bounds.values.values())
 
 
 def entries_of_x(name: str, etype: str, bounds: Bounds) -> Array:
@@ -239,6 +264,7 @@ def _chosen_patterns(etype: str, sides: tuple[int, ...]) -> tuple[int, ...]:
     chosen = dict.fromkeys(_near(element_type, sides))
     chosen |= dict.fromkeys(_encoded(_ORDINARY, element_type))
     chosen |= dict.fromkeys(special_patterns(element_type))
+    # Where there are more than X has entries, the last special values are left out.
     return tuple(chosen)[:ENTRIES]
 
 
@@ -251,8 +277,11 @@ def _encoded(texts: Sequence[str], etype: ElementType) -> Iterator[int]:
 def _near(etype: ElementType, sides: Sequence[int]) -> Iterator[int]:
     """Values at and around some bounds, and then around their opposites."""
     yield from values_at(sides, etype)
-    if etype.family != "uint":
-        yield from values_at([int(opposite(side, etype)) for side in sides], etype)
+    if etype.family == "uint":
+        return
+    # Behind Neg and Abs, the Clip reads these.
+    opposites = [int(opposite(side, etype)) for side in sides]
+    yield from values_at(opposites, etype)
 
 
 def _random(etype: str, bounds: Bounds, count: int, generator: np.random.Generator) -> Array:
@@ -261,12 +290,16 @@ def _random(etype: str, bounds: Bounds, count: int, generator: np.random.Generat
     if target.kind in "iu":
         limits = np.iinfo(target)
         return generator.integers(limits.min, limits.max, count, dtype=target, endpoint=True)
-    sides = bounds.values.values()
-    magnitudes = [abs(float(side)) for side in sides if np.isfinite(side)]
+    magnitudes: list[float] = []
+    for side in bounds.values.values():
+        if np.isfinite(side):
+            magnitudes.append(abs(float(side)))
     # Some numbers are outside the interval, so that both bounds apply. For zeros, any width does.
     half_width = 1.5 * max(magnitudes, default=1.0) or 1.0
     with np.errstate(over="ignore"):
         around = half_width * generator.uniform(-1, 1, count)
+        # Others, too: around bounds of 1e-40 no number would be an ordinary one.
         elsewhere = generator.normal(0, 3, count)
         is_around = np.arange(count) % 2 == 0
-        return np.where(is_around, around, elsewhere).astype(target)
+        numbers = np.where(is_around, around, elsewhere)
+        return numbers.astype(target)

@@ -16,21 +16,24 @@ if TYPE_CHECKING:
 
 
 def graph_reproducer(
-    worker: ModelWorker, model: Model, feeds: Mapping[str, Array], entry: int
+    worker: ModelWorker,
+    model: Model,
+    feeds: Mapping[str, Array],
+    entry: int,
 ) -> str:
     """Lines of Python that run a model, and print the bits of an entry of its result; empty if none can."""
+    # By whether they optimise; a wrong result of the whole is one with optimisation.
     if True not in worker.texts:
         return ""
     set_up, result = worker.texts[True]
-    given = ", ".join(f'"{name}": {array_text(feeds[name])}' for name in model.inputs)
-    bits = bits_type(model.etype).name
-    lines = [
-        "import numpy as np, onnx",
-        worker.imports,
-        *model.statements(),
-        *([set_up] if set_up else []),
-        f"d = {{{given}}}",
-        f"y = {result}",
-        f"print(np.asarray(y).reshape(-1)[{entry}], hex(np.asarray(y).reshape(-1).view(np.{bits})[{entry}]))",
-    ]
+    lines = ["import numpy as np, onnx", worker.imports, *model.statements()]
+    if set_up:
+        lines.append(set_up)
+    inputs = ", ".join(f'"{name}": {array_text(feeds[name])}' for name in model.inputs)
+    lines.append(f"d = {{{inputs}}}")
+    lines.append(f"y = {result}")
+    # The bits, too: a decimal shows neither the sign of a NaN nor its payload.
+    entries = "np.asarray(y).reshape(-1)"
+    bits = f"{entries}.view(np.{bits_type(model.etype).name})"
+    lines.append(f"print({entries}[{entry}], hex({bits}[{entry}]))")
     return "\n".join(lines)

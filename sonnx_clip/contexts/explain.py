@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sonnx_clip.contexts.answer import Replacement, meaning_of_graphs
-from sonnx_clip.contexts.context import scalar_of
+from sonnx_clip.contexts.context import X, scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, Strength
 from sonnx_clip.rewrites.rewrite import Rewrite, RewriteTheorem, known_rewrites, known_theorems
-from sonnx_clip.rewrites.terms import ELEMENT, type_of_clip
+from sonnx_clip.rewrites.terms import type_of_clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ _STRENGTHS: Mapping[Strength, str] = {
     "value": "by value",
     "numbers": "for numbers",
 }
+# What the theorems of spec/rewrites.yaml state by which a Clip in front of a function may go.
 _CLIP_DROPPED = ("f(clip(X, A, B))", "f(X)")
-_X: Expr = tree.Name(ELEMENT, tree.Kind.ELEMENT)
 
 
 @dataclass(frozen=True)
@@ -55,21 +55,36 @@ class Explanation:
         """
         if self.words:
             return self.words
+        # A condition "for numbers" says nothing of a NaN, nor one "by value" of the sign of a zero:
+        # the reader would see a rewrite called legal beside a result that refutes it.
         weakest: Strength = "numbers"
         if only_zeros:
             weakest = "bits"
         elif of_nan:
             weakest = "value"
         place = STRENGTHS.index(weakest)
-        # From the weakest on, the stronger ones.
-        candidates = reversed(STRENGTHS[: place + 1])
-        strength = next((one for one in candidates if one in self.legal_when), None)
-        if strength is None:
-            return ""
-        condition = self.legal_when[strength]
-        if self.given:
-            condition = self.given if condition == "always" else f"{condition} (given {self.given})"
-        return f"{_STRENGTHS[strength]} only if {condition}"
+        # Not every rewrite states all strengths. A stronger one is stated in place of one that is
+        # not: what is legal bit for bit is legal by value, too.
+        for strength in reversed(STRENGTHS[: place + 1]):
+            if strength in self.legal_when:
+                condition = self._with_premise(self.legal_when[strength])
+                return f"{_STRENGTHS[strength]} only if {condition}"
+        return ""
+
+    def _with_premise(self, condition: str) -> str:
+        """A condition, with what the rewrite takes for given."""
+        if not self.given:
+            return condition
+        if condition == "always":
+            return self.given
+        return f"{condition} (given {self.given})"
+
+
+class ExplainedGraphs(NamedTuple):
+    """Wrong results of graphs, with what gives all of them; None where nothing does."""
+
+    explanation: Explanation | None
+    wrong: Sequence[Wrong]
 
 
 @dataclass(frozen=True)
@@ -82,8 +97,11 @@ class _Window:
 
 
 def explained(
-    context: Context, etype: str, deviating: Sequence[Wrong], right: Sequence[GraphAnswer]
-) -> list[tuple[Explanation | None, Sequence[Wrong]]]:
+    context: Context,
+    etype: str,
+    deviating: Sequence[Wrong],
+    right: Sequence[GraphAnswer],
+) -> list[ExplainedGraphs]:
     """Graphs that deviate, by the rewrite that gives every result of theirs; None for those that none gives.
 
     The rewrite that gives the most graphs comes first, so that few explain all. One is not named if it would
@@ -97,7 +115,7 @@ def explained(
         right: graphs of the same form whose results are all right.
     """
     left = list(deviating)
-    explanations: list[tuple[Explanation | None, Sequence[Wrong]]] = []
+    explanations: list[ExplainedGraphs] = []
     candidates = list(_candidates(context, etype))
     while left:
         best: list[Wrong] = []
@@ -105,31 +123,34 @@ def explained(
         for candidate in candidates:
             given = [wrong for wrong in left if candidate.explains(context, etype, wrong)]
             count = len(given)
+            # Of candidates that give as many graphs, the first stays: rewrites are listed first.
             if count <= len(best):
                 continue
+            # Last, since it evaluates the graphs that are right, which are most.
             if not candidate.is_contradicted(context, etype, right, count):
                 best, named = given, candidate
         if named is None:
             return _without_accidents(explanations, left)
         explanation = named.explanation(context, etype)
-        explanations.append((explanation, best))
+        explanations.append(ExplainedGraphs(explanation, best))
+        # By identity: equality would compare arrays.
         explained_ids = {id(wrong) for wrong in best}
         left = [wrong for wrong in left if id(wrong) not in explained_ids]
     return explanations
 
 
 def _without_accidents(
-    explanations: Sequence[tuple[Explanation | None, Sequence[Wrong]]], unexplained: Sequence[Wrong]
-) -> list[tuple[Explanation | None, Sequence[Wrong]]]:
+    explanations: Sequence[ExplainedGraphs], unexplained: Sequence[Wrong]
+) -> list[ExplainedGraphs]:
     """The explanations of as many graphs as stay unexplained; then those, with the graphs of all others."""
-    kept: list[tuple[Explanation | None, Sequence[Wrong]]] = []
-    rest = list(unexplained)
-    for explanation, wrong in explanations:
-        if len(wrong) < len(unexplained):
-            rest += wrong
+    kept: list[ExplainedGraphs] = []
+    without_explanation = list(unexplained)
+    for group in explanations:
+        if len(group.wrong) < len(unexplained):
+            without_explanation += group.wrong
         else:
-            kept.append((explanation, wrong))
-    return [*kept, (None, rest)]
+            kept.append(group)
+    return [*kept, ExplainedGraphs(None, without_explanation)]
 
 
 # --- What an optimiser may have made of the steps -----------------------------------------------------------
@@ -154,7 +175,11 @@ class _Candidate:
     flushes: bool = False
 
     def is_contradicted(
-        self, context: Context, etype: str, right: Sequence[GraphAnswer], most: int
+        self,
+        context: Context,
+        etype: str,
+        right: Sequence[GraphAnswer],
+        most: int,
     ) -> bool:
         """Whether it would change so many graphs that are right.
 
@@ -162,6 +187,7 @@ class _Candidate:
         """
         if not isinstance(self.rewrite, Rewrite):
             return False
+        # Ends as soon as it is decided, since most graphs are right.
         changed = 0
         for answer in right:
             gives = self._gives(context, etype, answer)
@@ -182,6 +208,7 @@ class _Candidate:
     def _gives(self, context: Context, etype: str, answer: GraphAnswer) -> Array | None:
         """Which results of a graph it gives; None if it is not about the graph."""
         gives: Array | None = None
+        # An absent bound has two readings, and the graph is given if one of them gives it.
         for bounds in answer.asked.bounds.readings():
             constants = self._constants(context, etype, bounds)
             if constants is None:
@@ -193,21 +220,26 @@ class _Candidate:
         return gives
 
     def _constants(
-        self, context: Context, etype: str, bounds: Mapping[str, Array]
+        self,
+        context: Context,
+        etype: str,
+        bounds: Mapping[str, Array],
     ) -> Mapping[str, Array] | None:
         """The constants with which it is about a graph; None if it is not."""
         if self.flushes:
-            return {name: _flushed(value) for name, value in bounds.items()}
+            flushed: dict[str, Array] = {}
+            for name, value in bounds.items():
+                flushed[name] = _flushed(value)
+            return flushed
         rewrite = self.rewrite
         if not isinstance(rewrite, Rewrite):
             return bounds
+        # Steps before the window may convert, so its type is not always that of X.
         stage = context.stages(etype)[self.window.first]
-        type_ = stage.given.etype
-        family = type_of_clip(type_).family
-        types = [known.id for known in rewrite.element_types(family)]
-        if type_ not in types or not rewrite.fits(family):
+        type_in_window = stage.given.etype
+        if not is_about(rewrite, type_in_window):
             return None
-        return unified(rewrite.before, self.window.term, bounds, type_)
+        return unified(rewrite.before, self.window.term, bounds, type_in_window)
 
     def explanation(self, context: Context, etype: str) -> Explanation:
         """Its id, and when it is legal."""
@@ -217,14 +249,16 @@ class _Candidate:
         if isinstance(rewrite, RewriteTheorem):
             return Explanation(rewrite.id, {}, words=rewrite.holds)
         clip_type = context.clip_type(etype)
-        stated = rewrite.entry.legal_when.get(type_of_clip(clip_type).family, {})
+        family = type_of_clip(clip_type).family
+        stated = rewrite.entry.legal_when.get(family, {})
         return Explanation(rewrite.id, stated, rewrite.entry.given)
 
 
 def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
     """Rewrites and theorems first: the first of those that give as many graphs is named."""
+    windows = list(_windows(context))
     for rewrite in known_rewrites():
-        for window in _windows(context):
+        for window in windows:
             yield _Candidate(window, rewrite.after, rewrite)
     yield from _without_clip_before_quantising(context)
     yield from _without_any_bound(context)
@@ -235,14 +269,15 @@ def _candidates(context: Context, etype: str) -> Iterator[_Candidate]:
 
 def _without_clip_before_quantising(context: Context) -> Iterator[_Candidate]:
     """The theorems by which a Clip before a quantiser may go."""
-    theorems = [
-        theorem for theorem in known_theorems() if (theorem.before, theorem.after) == _CLIP_DROPPED
-    ]
+    theorems: list[RewriteTheorem] = []
+    for theorem in known_theorems():
+        if (theorem.before, theorem.after) == _CLIP_DROPPED:
+            theorems.append(theorem)
     for place, (step, reader) in enumerate(pairwise(context.steps)):
         if step.op_type == "Clip" and reader.quantises:
             window = _one_step(place)
             for theorem in theorems:
-                yield _Candidate(window, _X, theorem)
+                yield _Candidate(window, X, theorem)
 
 
 def _without_any_bound(context: Context) -> Iterator[_Candidate]:
@@ -251,20 +286,24 @@ def _without_any_bound(context: Context) -> Iterator[_Candidate]:
     if not clips:
         return
     first, last = clips[0], clips[-1]
-    if last - first != len(clips) - 1:
+    are_adjacent = last - first == len(clips) - 1
+    if not are_adjacent:
         return
-    window = _Window(_X, first, last + 1)
-    yield _Candidate(window, _X, words="as if no Clip were there")
+    window = _Window(X, first, last + 1)
+    yield _Candidate(window, X, words="as if no Clip were there")
+    # As by onnxscript, which takes bounds that are attributes for absent ones.
     finite = _clip(_number("lowest"), _number("highest"))
     yield _Candidate(window, finite, words="as if every Clip had lost its bounds")
 
 
 def _with_flushed_bounds(context: Context, etype: str) -> Iterator[_Candidate]:
     """A Clip of a fused kernel that takes subnormal bounds for zeros."""
+    # As tract's Gemm and MatMul do.
     for place, stage in enumerate(context.stages(etype)):
         step = stage.step
-        is_clip = step.op_type == "Clip"
-        if is_clip and type_of_clip(stage.given.etype).family == "float":
+        if step.op_type != "Clip":
+            continue
+        if type_of_clip(stage.given.etype).family == "float":
             words = f"as if subnormal bounds of {step.id} were zeros"
             yield _Candidate(_one_step(place), step.call, words=words, flushes=True)
 
@@ -300,11 +339,11 @@ def _without_a_bound(context: Context, etype: str) -> Iterator[_Candidate]:
 
 def _one_step(place: int) -> _Window:
     """The window of one step, whose term does not matter."""
-    return _Window(_X, place, place + 1)
+    return _Window(X, place, place + 1)
 
 
 def _clip(low: Expr, high: Expr) -> Expr:
-    return tree.Call("clip", (_X, low, high), tree.Kind.ELEMENT)
+    return tree.Call("clip", (X, low, high), tree.Kind.ELEMENT)
 
 
 def _number(text: str) -> Expr:
@@ -317,11 +356,12 @@ def _without_a_step(context: Context, etype: str) -> Iterator[_Candidate]:
         step = stage.step
         if step.computes is not None:
             words = f"as if the step {step.id} were not there"
-            yield _Candidate(_one_step(place), _X, words=words)
+            yield _Candidate(_one_step(place), X, words=words)
 
 
 def _windows(context: Context) -> Iterator[_Window]:
     """Every run of steps that are operators of spec/, as one term each, the longest first."""
+    # Of windows that explain as many graphs, the first is named, and so the longest.
     count = len(context.steps)
     for length in range(count, 0, -1):
         for first in range(count - length + 1):
@@ -337,7 +377,7 @@ def _windows(context: Context) -> Iterator[_Window]:
 
 def _with_x(outer: Expr, inner: Expr) -> Expr:
     """A call whose X is a term."""
-    if isinstance(outer, tree.Name) and outer.id == ELEMENT:
+    if outer == X:
         return inner
     if isinstance(outer, tree.Call):
         arguments = tuple(_with_x(part, inner) for part in outer.arguments)
@@ -345,8 +385,20 @@ def _with_x(outer: Expr, inner: Expr) -> Expr:
     return outer
 
 
+def is_about(rewrite: Rewrite, etype: str) -> bool:
+    """Whether a rewrite is stated for an element type, and all of its operators have that."""
+    family = type_of_clip(etype).family
+    if not rewrite.fits(family):
+        return False
+    types = rewrite.element_types(family)
+    return any(known.id == etype for known in types)
+
+
 def unified(
-    pattern: Expr, term: Expr, bounds: Mapping[str, Array], etype: str
+    pattern: Expr,
+    term: Expr,
+    bounds: Mapping[str, Array],
+    etype: str,
 ) -> dict[str, Array] | None:
     """The constants with which a pattern is a term of constants of shape (); None if it is not."""
     constants: dict[str, Array] = {}
@@ -358,8 +410,8 @@ def unified(
             if len(part.arguments) != len(actual.arguments):
                 return False
             return all(map(fits, part.arguments, actual.arguments))
-        if isinstance(part, tree.Name) and part.id == ELEMENT:
-            return isinstance(actual, tree.Name) and actual.id == ELEMENT
+        if part == X:
+            return actual == X
         value = _constant(actual, bounds, etype)
         if value is None:
             return False
@@ -370,6 +422,7 @@ def unified(
             expected = constants.setdefault(part.id, value)
         else:
             return False
+        # By bits: a rewrite for one zero is none for the other, and a NaN equals itself.
         return expected.tobytes() == value.tobytes()
 
     return constants if fits(pattern, term) else None

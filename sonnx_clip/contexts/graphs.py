@@ -10,13 +10,12 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.contexts.context import BOUNDS, Tensor, scalar_of
+from sonnx_clip.contexts.context import BOUNDS, Tensor, X, scalar_of
 from sonnx_clip.language import tree
-from sonnx_clip.rewrites.terms import ELEMENT
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ONNX_NAMES
 
@@ -39,9 +38,9 @@ SOURCE: Final = "source_of_"
 ATTRIBUTES_OPSET = 10
 """The last operator set in which bounds are attributes, where optimisers lose them."""
 _IR_VERSION = 8
+# Those of spec/ that operator set 10 has with one meaning: bounds are attributes of Clip alone.
 _WITH_ATTRIBUTES = ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
 _NAME_OF_VALUE = re.compile(r"\b\w+\b(?! *\()")
-_X = tree.Name(ELEMENT, tree.Kind.ELEMENT)
 _ABSENT = '""'  # an input of a node that is absent
 _ATTRIBUTE_OF = {"A": "min", "B": "max", "C": "min", "D": "max"}
 
@@ -77,6 +76,7 @@ class Model:
         for name, value in self.constants.items():
             tensor = onnx.numpy_helper.from_array(value, name)
             if name in self.in_nodes:
+                # In front, since nodes have to be in the order in which they read each other.
                 node = onnx.helper.make_node("Constant", [], [name], value=tensor)
                 model.graph.node.insert(0, node)
             else:
@@ -101,15 +101,18 @@ def array_text(value: Array) -> str:
     """An array as Python text, bit for bit; equal entries are written once."""
     name = value.dtype.name
     unsigned = bits_type(name)
+    # As unsigned integers: a decimal would lose the sign and the payload of a NaN.
     patterns = np.ascontiguousarray(value).view(unsigned).reshape(-1)
     texts = [hex_bits(int(pattern), name) for pattern in patterns]
-    as_type = f"np.{unsigned.name}).view(np.{name})"
+    first = texts[0]
+    in_bits = f"np.{unsigned.name}"
+    as_type = f"view(np.{name})"
     if value.ndim == 0:
-        return f"np.array({texts[0]}, {as_type}"
+        return f"np.array({first}, {in_bits}).{as_type}"
     if len(set(texts)) == 1:
-        return f"np.full({value.shape}, {texts[0]}, {as_type}"
+        return f"np.full({value.shape}, {first}, {in_bits}).{as_type}"
     listed = ", ".join(texts)
-    return f"np.array([{listed}], {as_type}.reshape({value.shape})"
+    return f"np.array([{listed}], {in_bits}).{as_type}.reshape({value.shape})"
 
 
 @dataclass(frozen=True)
@@ -121,36 +124,57 @@ class Graphs:
 
 
 @dataclass(frozen=True)
+class _Slot:
+    """A step in a graph: the names of its input and its output, and an index for its own values."""
+
+    step: ContextStep
+    index: int
+    input: str
+    output: str
+    etype: str
+
+
+class _NodeText(NamedTuple):
+    """The text of a node, or of several, and the constants that it reads, by name."""
+
+    text: str
+    constants: dict[str, Array]
+
+
+@dataclass(frozen=True)
 class _Builder:
     """Writes the nodes of a graph for some bounds."""
 
     bounds: Mapping[str, Array]
     bounds_as: BoundsAs
 
-    def node(
-        self, step: ContextStep, index: int, input_: str, output: str, etype: str
-    ) -> tuple[str, dict[str, Array]]:
-        """The text of a step's node, and its constants."""
+    def node(self, slot: _Slot) -> _NodeText:
+        """A step as text."""
+        step = slot.step
         if step.term:
-            return self._of_term(step, index, input_, output, etype)
+            return self._of_term(slot)
         if step.nodes:
-            return self._of_nodes(step, index, input_, output)
+            return self._of_nodes(slot)
+        # Two steps may be equal, so the names of constants get the index of the step.
         constants: dict[str, Array] = {}
         for name, constant in step.constants.items():
-            constants[f"{name}{index}"] = constant.array(etype)
+            constants[f"{name}{slot.index}"] = constant.array(slot.etype)
+        # The last parenthesis, since attributes may have others.
         operator, _, listed = step.node.rpartition("(")
         arguments: list[str] = []
         for part in listed.rstrip(") ").split(","):
             name = part.strip()
-            arguments.append(input_ if name == "x" else f"{name}{index}")
-        call = f"{operator.strip()} ({', '.join(arguments)})"
-        return f"{output} = {call}", constants
+            if name == "x":
+                arguments.append(slot.input)
+            else:
+                arguments.append(f"{name}{slot.index}")
+        text = _node_text(slot.output, operator.strip(), arguments)
+        return _NodeText(text, constants)
 
-    def _of_nodes(
-        self, step: ContextStep, index: int, input_: str, output: str
-    ) -> tuple[str, dict[str, Array]]:
+    def _of_nodes(self, slot: _Slot) -> _NodeText:
         """Several nodes: the names of their own values get the index of the step."""
-        names = {"x": input_, "y": output}
+        step = slot.step
+        names = {"x": slot.input, "y": slot.output}
         constants: dict[str, Array] = {}
         for bound in step.bounds:
             name = bound.lower()
@@ -159,28 +183,29 @@ class _Builder:
                 constants[name] = self.bounds[bound]
 
         def renamed(match: re.Match[str]) -> str:
-            own_name = f"{match[0]}{index}"
+            own_name = f"{match[0]}{slot.index}"
             return names.get(match[0], own_name)
 
         # A name before a parenthesis is an operator.
         lines = [_NAME_OF_VALUE.sub(renamed, line) for line in step.nodes]
-        return "\n".join(lines), constants
+        return _NodeText("\n".join(lines), constants)
 
-    def _of_term(
-        self, step: ContextStep, index: int, input_: str, output: str, etype: str
-    ) -> tuple[str, dict[str, Array]]:
+    def _of_term(self, slot: _Slot) -> _NodeText:
+        """An operator of spec/ on X, bounds and other constants."""
+        step = slot.step
         arguments: list[str] = []
         attributes: list[str] = []
         constants: dict[str, Array] = {}
         for part in step.call.arguments:
             bound = part.id if isinstance(part, tree.Name) and part.id in BOUNDS else None
-            if part == _X:
-                arguments.append(input_)
+            if part == X:
+                arguments.append(slot.input)
             elif bound is None:
-                name = f"c{index}_{len(arguments)}"
-                constants[name] = _own_constant(part, step, etype)
+                name = f"c{slot.index}_{len(arguments)}"
+                constants[name] = _own_constant(part, step, slot.etype)
                 arguments.append(name)
             elif self.bounds_as == "attributes" and step.op_type == "Clip":
+                # Of other operators, such as Max, a bound stays an input, and is an initializer.
                 if bound in self.bounds:
                     value = float(self.bounds[bound])
                     attributes.append(f"{_ATTRIBUTE_OF[bound]} = {value!r}")
@@ -196,7 +221,12 @@ class _Builder:
         operator = step.op_type
         if attributes:
             operator += f" <{', '.join(attributes)}>"
-        return f"{output} = {operator} ({', '.join(arguments)})", constants
+        return _NodeText(_node_text(slot.output, operator, arguments), constants)
+
+
+def _node_text(output: str, operator: str, arguments: Sequence[str]) -> str:
+    """A node in ONNX's syntax."""
+    return f"{output} = {operator} ({', '.join(arguments)})"
 
 
 def _own_constant(part: Expr, step: ContextStep, etype: str) -> Array:
@@ -221,13 +251,16 @@ def graphs(
     if bounds_as == "Constant nodes":
         in_nodes = frozenset(name.lower() for name in bounds)
     whole = _Graph(opset, {"x": stages[0].given}, in_nodes=in_nodes)
+    # The whole and the parts are put together side by side, from the same texts: a difference of
+    # their results is then no difference of nodes.
     length = len(stages) // context.entry.turns
     parts: list[Model] = []
     current = "x"
     for index, stage in enumerate(stages):
         is_last = index == length - 1
         output = "y" if is_last else f"t{index}"
-        line, constants = builder.node(stage.step, index, current, output, stage.given.etype)
+        slot = _Slot(stage.step, index, current, output, stage.given.etype)
+        text, constants = builder.node(slot)
         inputs = {current: stage.given}
         if bounds_as not in CONSTANT:
             of_bounds = _bounds_of(stage, bounds)
@@ -236,21 +269,25 @@ def graphs(
                 whole.inputs |= of_bounds
             else:
                 _add_nodes_that_give(whole, of_bounds)
-        part = _Graph(opset, inputs, {output: stage.result}, [line], constants, in_nodes)
+        # Where the bounds are results of nodes, a part has them as inputs: it is one node.
+        outputs = {output: stage.result}
+        part = _Graph(opset, inputs, outputs, [text], constants, in_nodes)
         parts.append(part.model(output))
         current = output
         if index < length:  # a Loop has the nodes of one turn
-            whole.lines.append(line)
+            whole.lines.append(text)
             whole.constants |= constants
     whole.outputs = {"y": stages[-1].result}
     if context.entry.fork:
         parts.append(_add_fork(whole, stages))
     if context.entry.two_zeros:
         _add_two_zeros(whole, etype, context.entry.two_zeros)
-    compared = next(iter(whole.outputs))
     if context.entry.inside:
-        return Graphs(_with_body(context.entry.inside, whole), tuple(parts))
-    return Graphs(whole.model(compared), tuple(parts))
+        model = _with_body(context.entry.inside, whole)
+    else:
+        compared = next(iter(whole.outputs))
+        model = whole.model(compared)
+    return Graphs(model, tuple(parts))
 
 
 @dataclass
@@ -327,28 +364,26 @@ def asked_opsets(context: Context, etype: str, newest: int) -> tuple[int, ...]:
     """
     opsets = range(FIRST_OPSET, newest + 1)
     having = [opset for opset in opsets if _has(context, etype, opset)]
-    ends: tuple[int, ...] = ()
-    if having:
-        first, last = having[0], having[-1]
-        ends = (first,) if first == last else (first, last)
+    asked = dict.fromkeys([*having[:1], *having[-1:]])  # once, if the first is the newest
+    # Attributes are float32, so they are asked where X is, too.
     is_float32 = etype == "float32" == context.clip_type(etype)
     if is_float32 and _may_have_attributes(context) and _has(context, etype, ATTRIBUTES_OPSET):
-        return (*ends, ATTRIBUTES_OPSET)
-    return ends
+        asked[ATTRIBUTES_OPSET] = None
+    return tuple(asked)
 
 
 def _may_have_attributes(context: Context) -> bool:
     """Whether operator set 10 is of interest: no step reads bounds in another way than Clip, Max and Min."""
     for step in context.steps:
-        if step.chooses or (step.term and step.op_type not in _WITH_ATTRIBUTES):
+        is_other_term = step.term and step.op_type not in _WITH_ATTRIBUTES
+        if step.chooses or is_other_term:
             return False
     return True
 
 
 def _has(context: Context, etype: str, opset: int) -> bool:
     """Whether an operator set has all nodes of a context, with as many inputs."""
-    stages = context.stages(etype)
-    return all(_has_node(stage, opset) for stage in stages)
+    return all(_has_node(stage, opset) for stage in context.stages(etype))
 
 
 @cache
@@ -364,7 +399,8 @@ def _schema(op_type: str, opset: int) -> onnx.defs.OpSchema | None:
 def _has_node(stage: Stage, opset: int) -> bool:
     step = stage.step
     if step.nodes:
-        return all(_schema(op_type, opset) is not None for op_type in step.op_types)
+        schemas = [_schema(op_type, opset) for op_type in step.op_types]
+        return None not in schemas
     schema = _schema(step.op_type, opset)
     if schema is None:
         return False
@@ -372,9 +408,11 @@ def _has_node(stage: Stage, opset: int) -> bool:
     tensor = f"tensor({ONNX_NAMES.get(etype, etype)})"
     if tensor not in schema.inputs[0].types:
         return False
-    is_variadic = schema.max_input > 100
-    wanted = 1 if step.term else 1 + len(step.constants)
-    if not is_variadic and schema.max_input < wanted:
+    # Inputs that became attributes, or attributes that became inputs, are another form of the
+    # operator. A term has its own in every operator set: the bounds of Clip may be either.
+    inputs = 1 if step.term else 1 + len(step.constants)
+    is_variadic = schema.max_input > 100  # then it is 2 ** 31 - 1
+    if not is_variadic and schema.max_input < inputs:
         return False
     attributes = re.findall(r"(\w+) =", step.node)
     return all(name in schema.attributes for name in attributes)
@@ -383,8 +421,11 @@ def _has_node(stage: Stage, opset: int) -> bool:
 def _bounds_of(stage: Stage, bounds: Mapping[str, Array]) -> dict[str, Tensor]:
     """The bounds that a step reads, as inputs."""
     scalar = Tensor(stage.given.etype, ())
-    read = [name for name in stage.step.bounds if name in bounds]
-    return {name.lower(): scalar for name in read}
+    inputs: dict[str, Tensor] = {}
+    for name in stage.step.bounds:
+        if name in bounds:  # another one is absent
+            inputs[name.lower()] = scalar
+    return inputs
 
 
 def _declared(values: Mapping[str, Tensor]) -> str:
@@ -410,10 +451,14 @@ def _with_body(kind: str, graph: _Graph) -> Model:
     inputs = dict(graph.inputs)
     constants = dict(graph.constants)
     if kind in ("If", "Else"):
+        # The condition is an input, so that no optimiser can tell which branch is taken.
         taken = f"taken () => ({type_text} {name}) {{ {chain} }}"
         left = f"left () => ({type_text} e) {{ e = Identity (x) }}"
-        then_branch, else_branch = (taken, left) if kind == "If" else (left, taken)
-        line = f"out = If (condition) <then_branch = {then_branch}, else_branch = {else_branch}>"
+        then_branch, else_branch = taken, left
+        if kind == "Else":
+            then_branch, else_branch = left, taken
+        branches = f"then_branch = {then_branch}, else_branch = {else_branch}"
+        line = f"out = If (condition) <{branches}>"
         inputs["condition"] = Tensor("bool", ())
     elif kind == "Loop":
         values = f"(int64 i, bool c, {type_text} carried) => (bool goes_on, {type_text} {name})"
@@ -422,6 +467,7 @@ def _with_body(kind: str, graph: _Graph) -> Model:
         inputs["condition"] = Tensor("bool", ())
         constants["trips"] = np.array(2, np.int64)
     else:
+        # A Scan has to scan something: the one turn reads a zero that nothing uses.
         values = f"({type_text} carried, int64 i) => ({type_text} {name})"
         body = f"body = turn {values} {{ {carried_chain} }}"
         line = f"out = Scan (x, turns) <num_scan_inputs = 1, {body}>"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.contexts.candidates import Candidates, distinct, exactly
-from sonnx_clip.contexts.context import Extension, scalar_of
+from sonnx_clip.contexts.context import Backwards, Extension, X, scalar_of
 from sonnx_clip.language import tree
 from sonnx_clip.oracle.evaluated import ArrayEvaluator, oracle_of
 from sonnx_clip.rewrites.terms import ELEMENT, operators, type_of_clip
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.contexts.context import ContextStep, Shape, Stage
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.spec import Spec
 
 _ADDED = -1  # in the place of an entry of the input
 
@@ -57,39 +56,36 @@ def of_term(term: Expr, x: Candidates, constants: Mapping[str, Array], etype: st
             return exactly(np.broadcast_to(constant, shape))
         case tree.Parentheses(inner=inner):
             return of_term(inner, x, constants, etype)
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            return _chosen(condition, then, otherwise, x, constants, etype)
+        case tree.If():
+            return _chosen(term, x, constants, etype)
         case tree.Call(function=function, arguments=arguments):
             operands = [of_term(part, x, constants, etype) for part in arguments]
             result = _applied(function, operands, etype)
-            if _reads_x(term):
+            if X in tree.subtrees(term):
                 return result
-            # An operator on constants alone is computed by whoever writes the term, and has no latitude.
+            # An operator on constants alone is computed by whoever writes the term, and has no
+            # latitude.
             return exactly(result.expected)
         case _:
             raise TypeError(f"no term: {type(term).__name__}")
 
 
-def _reads_x(term: Expr) -> bool:
-    names = [part.id for part in tree.subtrees(term) if isinstance(part, tree.Name)]
-    return ELEMENT in names
-
-
 def _applied(function: str, operands: Sequence[Candidates], etype: str) -> Candidates:
     """What an operator may give for operands in sets."""
-    spec = operators()[function]
-    oracle = _oracle(function)
     are_defined = [operand.defined for operand in operands]
     defined = np.logical_and.reduce(are_defined)
     rows: list[Array] = []
     rows_of_operands = [operand.rows for operand in operands]
+    # The first choice has the expected row of each operand, so its first result is expected, too.
     for choice in product(*rows_of_operands):
-        rows += _results(oracle, spec, choice, etype)
+        rows += _results(function, choice, etype)
     return distinct(rows, defined)
 
 
-def _results(oracle: Any, spec: Spec, operands: Sequence[Array], etype: str) -> list[Array]:
+def _results(function: str, operands: Sequence[Array], etype: str) -> list[Array]:
     """The expected results for some operands, and those that a latitude accepts instead."""
+    spec = operators()[function]
+    oracle = _oracle(function)
     shape = operands[0].shape
     operator = getattr(oracle, spec.signature.function)
     result = operator(*operands)
@@ -113,21 +109,22 @@ def _results(oracle: Any, spec: Spec, operands: Sequence[Array], etype: str) -> 
 
 
 def _chosen(
-    condition: Expr,
-    then: Expr,
-    otherwise: Expr,
+    term: tree.If,
     x: Candidates,
     constants: Mapping[str, Array],
     etype: str,
 ) -> Candidates:
     """What ``if condition then _ else _`` may give."""
-    rows = []
+    evaluate = _evaluator(etype)
+    rows: list[Array] = []
+    # Row by row, since the condition and both branches read the same X.
     for row in x.rows:
         operand = Candidates((row,), x.defined)
+        variables = {**constants, ELEMENT: row}
         with np.errstate(invalid="ignore"):
-            holds = _evaluator(etype)(condition, {**constants, ELEMENT: row})
-        if_true = of_term(then, operand, constants, etype)
-        if_false = of_term(otherwise, operand, constants, etype)
+            holds = evaluate(term.condition, variables)
+        if_true = of_term(term.then, operand, constants, etype)
+        if_false = of_term(term.otherwise, operand, constants, etype)
         for left, right in product(if_true.rows, if_false.rows):
             rows.append(np.where(holds, left, right))
     return distinct(rows, x.defined)
@@ -141,11 +138,16 @@ def of_stage(stage: Stage, x: Candidates, bounds: Mapping[str, Array]) -> Candid
     step = stage.step
     etype = stage.given.etype
     if step.moves is not None:
-        added = scalar_of(step.moves.value, etype) if isinstance(step.moves, Extension) else None
+        added = None
+        if isinstance(step.moves, Extension):
+            added = scalar_of(step.moves.value, etype)
         rows = [rearranged(stage, row, added) for row in x.rows]
-        return Candidates(tuple(rows), rearranged(stage, x.defined, np.True_))
+        # What is added is always defined.
+        defined = rearranged(stage, x.defined, np.True_)
+        return Candidates(tuple(rows), defined)
     if step.term:
-        result = of_term(step.call, x, {**bounds, **_own_constants(stage)}, etype)
+        constants = {**bounds, **_own_constants(stage)}
+        result = of_term(step.call, x, constants, etype)
     elif step.chooses:
         result = of_term(step.choice, x, bounds, etype)
     else:
@@ -175,11 +177,13 @@ def _results_of_step(step: ContextStep, x: Array, etype: str) -> Candidates:
         return exactly(_dequantised(step, x, etype))
     if step.quantises is not None:
         quantised = _quantised(step, x, step.quantises)
-        return Candidates((quantised,), ~np.isnan(x))
+        is_number = ~np.isnan(x)
+        return Candidates((quantised,), is_number)
     assert step.converts is not None
     target = numpy_type(step.converts)
     converted = x.astype(target)
-    return Candidates((converted,), _is_converted(x, step.converts))
+    is_converted = _is_converted(x, step.converts)
+    return Candidates((converted,), is_converted)
 
 
 def _with_other_zeros(results: Candidates) -> Candidates:
@@ -196,10 +200,11 @@ def _with_other_zeros(results: Candidates) -> Candidates:
 
 def _own_constants(stage: Stage) -> dict[str, Array]:
     """The constants that the term of a step names beside bounds, with a value for each entry of its input."""
-    of_entries = {}
+    of_entries: dict[str, Array] = {}
     for name, constant in stage.step.constants.items():
         value = constant.array(stage.given.etype)
-        of_entries[name] = np.broadcast_to(value, stage.given.shape).reshape(-1)
+        broadcast = np.broadcast_to(value, stage.given.shape)
+        of_entries[name] = broadcast.reshape(-1)
     return of_entries
 
 
@@ -212,8 +217,11 @@ def rearranged(stage: Stage, array: Array, added: Any) -> Array:
         added: the value for entries that are in no input.
     """
     places = _places(stage.step, stage.given.shape)
+    # An entry that is added takes the first one for the moment, since -1 would be the last.
     moved = array[..., np.maximum(places, 0)]
-    return moved if added is None else np.where(places == _ADDED, added, moved)
+    if added is None:
+        return moved
+    return np.where(places == _ADDED, added, moved)
 
 
 def _places(step: ContextStep, shape: Shape) -> Array:
@@ -224,12 +232,13 @@ def _places(step: ContextStep, shape: Shape) -> Array:
         places = places.transpose(step.moves)
     elif isinstance(step.moves, Extension):
         axes = len(shape)
-        widths = zip(step.moves.pads[:axes], step.moves.pads[axes:], strict=True)
-        places = np.pad(places, list(widths), constant_values=_ADDED)
-    elif step.moves != "same":
-        assert step.moves is not None
-        axis = step.moves.backwards_along
-        places = np.flip(places, axis)
+        before, behind = step.moves.pads[:axes], step.moves.pads[axes:]
+        widths = list(zip(before, behind, strict=True))
+        places = np.pad(places, widths, constant_values=_ADDED)
+    elif isinstance(step.moves, Backwards):
+        places = np.flip(places, step.moves.backwards_along)
+    else:
+        assert step.moves == "same"
     return places.reshape(-1)
 
 
@@ -262,8 +271,10 @@ def _is_converted(x: Array, to: str) -> Array:
     if target.kind not in "iu":
         return np.ones(x.shape, bool)
     limits = np.iinfo(target)
-    is_float = x.dtype.kind == "f"
-    whole = np.trunc(x.astype(np.float64)) if is_float else x
+    whole = x
+    if x.dtype.kind == "f":
+        # A conversion truncates first: -0.5 is held by an unsigned type, too.
+        whole = np.trunc(x.astype(np.float64))
     is_held = (whole >= limits.min) & (whole <= limits.max)
     return np.asarray(is_held)
 
@@ -273,6 +284,7 @@ def _quantised(step: ContextStep, x: Array, to: str) -> Array:
     scale = step.constants["scale"].values[0]
     zero_point = step.constants["zero_point"].values[0]
     steps = np.rint(x / scalar_of(scale, x.dtype.name))
+    # As float64, in which the sum is exact: QuantizeLinear saturates after it.
     whole = steps.astype(np.float64) + int(zero_point)
     limits = np.iinfo(to)
     # A NaN is not defined, and must not become a warning.

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import numpy_helper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import onnx
 
@@ -34,9 +34,11 @@ class ModelGraph:
         self._readers: dict[str, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
             self._add(place, node)
-        declared = (*graph.value_info, *graph.input, *graph.output)
-        self.declared: Mapping[str, onnx.ValueInfoProto] = {value.name: value for value in declared}
+        self.declared: dict[str, onnx.ValueInfoProto] = {}
         """The declarations of values, by name."""
+        for declarations in (graph.value_info, graph.input, graph.output):
+            for value in declarations:
+                self.declared[value.name] = value
         self.results = frozenset(value.name for value in graph.output)
         """The names of its outputs."""
 
@@ -44,6 +46,7 @@ class ModelGraph:
         """Index a node; a Constant node with a tensor is a constant."""
         if node.op_type == "Constant":
             attribute = node.attribute[0]
+            # A Constant with another attribute (value_float, value_ints) stays a node like others.
             if attribute.name == "value":
                 self._constants[node.output[0]] = attribute.t
                 return
@@ -70,6 +73,7 @@ class ModelGraph:
     def only_reader(self, name: str) -> int | None:
         """The place of the one node that reads a value which is no output; None if there are others."""
         readers = self.readers(name)
+        # Whoever runs the model reads its outputs, too.
         if len(readers) != 1 or name in self.results:
             return None
         return readers[0]
@@ -91,12 +95,15 @@ class ModelGraph:
         They are attributes until operator set 10, and inputs since then.
         """
         if clip.attribute:
-            values = {attribute.name: attribute.f for attribute in clip.attribute}
-            low, high = values.get("min"), values.get("max")
-            return _scalar(low), _scalar(high)
+            values: dict[str, Array] = {}
+            for attribute in clip.attribute:
+                values[attribute.name] = np.asarray(attribute.f, np.float32)
+            return values.get("min"), values.get("max")
         # The inputs behind X, empty where they are absent.
         low_name, high_name = [*clip.input[1:], "", ""][:2]
-        return self._scalar_constant(low_name), self._scalar_constant(high_name)
+        low = self._scalar_constant(low_name)
+        high = self._scalar_constant(high_name)
+        return low, high
 
     def _scalar_constant(self, name: str) -> Array | None:
         """A constant of one entry, of shape (); None for another value."""
@@ -111,10 +118,3 @@ def name_of(node: onnx.NodeProto) -> str:
     if node.name:
         return str(node.name)
     return f"{node.op_type} that gives {node.output[0]}"
-
-
-def _scalar(value: float | None) -> Array | None:
-    """The value of an attribute, of shape (); None if it is absent."""
-    if value is None:
-        return None
-    return np.asarray(value, np.float32)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from sonnx_clip.contexts.candidates import alike, exactly
+from sonnx_clip.contexts.context import clip_has_type
 from sonnx_clip.contexts.context_plan import Bounds, entries_of_x
 from sonnx_clip.contexts.meaning import of_term
 from sonnx_clip.contexts.weights_of_one import (
@@ -17,14 +18,14 @@ from sonnx_clip.contexts.weights_of_one import (
     with_weights_of_one,
 )
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.rewrites.terms import operators, read_term, type_of_clip
+from sonnx_clip.rewrites.terms import read_term, type_of_clip
 from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, ModelRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import onnx
 
@@ -103,9 +104,10 @@ class OwnModelReport(Stored):
     @property
     def failed(self) -> bool:
         """Whether a window deviates, or nothing was compared."""
-        deviates = [bool(window.deviations) for window in self.windows]
-        compared = sum(window.compared for window in self.windows)
-        return any(deviates) or compared == 0
+        deviates = any(window.deviations for window in self.windows)
+        compared = any(window.compared for window in self.windows)
+        # A run that compared nothing must not look like one that found nothing.
+        return deviates or not compared
 
 
 @dataclass(frozen=True)
@@ -119,25 +121,43 @@ class _Answers:
     words: str = ""
 
 
+class _ClipOperands(NamedTuple):
+    """X, shape (entries,), and both bounds of a Clip, of one element type."""
+
+    x: Array
+    low: Array
+    high: Array
+
+
 def judge_window(worker: ModelWorker, window: Window) -> WindowReport:
     """Run a window whole and one node at a time, and compare."""
     feeds = _EVERY_FEED if takes_weights_of_one(window) else _FEEDS
-    answers = [_answers(worker, window, feed) for feed in feeds]
-    reached = frozenset[str]().union(*(answer.reached for answer in answers))
+    compared = 0
+    alone = 0
+    reached: set[str] = set()
+    deviations: list[WindowDeviation] = []
+    words = ""
+    for feed in feeds:
+        answers = _answers(worker, window, feed)
+        compared += answers.compared
+        alone += answers.alone
+        reached |= answers.reached
+        deviations += answers.deviations
+        words = words or answers.words
     possible = set(_possible_classes(window))
-    every_deviation = [deviation for answer in answers for deviation in answer.deviations]
-    every_words = [answer.words for answer in answers if answer.words]
+    # Nodes are in the model's order, and a window has one producer: it is right before the Clip.
+    producer = window.nodes[window.clip - 1].op_type if window.clip else ""
     return WindowReport(
         chain=window.chain,
-        producer=window.nodes[window.clip - 1].op_type if window.clip else "",
+        producer=producer,
         clips=window.clips,
         feeds=feeds,
-        compared=sum(answer.compared for answer in answers),
+        compared=compared,
         reached=tuple(sorted(reached)),
         not_reached=tuple(sorted(possible - reached)),
-        alone=sum(answer.alone for answer in answers),
-        deviations=tuple(every_deviation),
-        words=next(iter(every_words), ""),
+        alone=alone,
+        deviations=tuple(deviations),
+        words=words,
     )
 
 
@@ -145,24 +165,34 @@ def _answers(worker: ModelWorker, of_model: Window, feed: str) -> _Answers:
     """Run a window, whole and one node at a time, with one feed."""
     window = window_for(of_model, feed)
     inputs = feeds_of(window, feed)
+    # Once if the runtime cannot do without optimisation.
     plain_how = PLAIN if worker.has_plain else OPTIMISED
-    parts = [_run(window, model, read, output, plain_how) for model, read, output in window.parts()]
+    ways = dict.fromkeys((OPTIMISED, plain_how))
+
+    # The nodes are one chain: each reads what the runtime gave for those before it.
+    parts: list[ModelRun] = []
+    for model, read, output in window.parts():
+        parts.append(_run(window, model, read, output, plain_how))
     chains = [Chain(tuple(parts), inputs)]
     for output in window.outputs:
         model = window.whole(output)
-        for how in dict.fromkeys((OPTIMISED, plain_how)):
+        for how in ways:
             run = _run(window, model, tuple(window.inputs), output, how)
             chains.append(Chain((run,), inputs))
+
     apart, *wholes = worker.run(chains)
     if apart.failure is not None:
         return _Answers(words=apart.failure.words)
     names = [run.output for run in parts]
     by_name = dict(zip(names, apart.results, strict=True))
+
+    outcomes = iter(wholes)
     compared = 0
     deviations: list[WindowDeviation] = []
     words = ""
-    for place, output in enumerate(window.outputs):
-        whole, plain = _of_output(wholes, place, len(window.outputs))
+    for output in window.outputs:
+        whole = next(outcomes)
+        plain = next(outcomes) if len(ways) > 1 else None
         if isinstance(whole.last, Failure):
             words = words or whole.last.words
             continue
@@ -170,37 +200,33 @@ def _answers(worker: ModelWorker, of_model: Window, feed: str) -> _Answers:
         assert not isinstance(one_by_one, Failure)
         compared += len(one_by_one)
         deviations += _deviations(window, output, feed, whole.last, one_by_one, plain)
-    return _Answers(
-        compared,
-        frozenset(_classes(window, by_name, inputs)),
-        _wrong_alone(window, by_name, inputs),
-        tuple(deviations),
-        words,
-    )
+
+    reached: frozenset[str] = frozenset()
+    wrong_alone = 0
+    operands = _clip_operands(window, by_name, inputs)
+    if operands is not None:
+        reached = frozenset(_reached(operands))
+        wrong_alone = _count_wrong_alone(operands, by_name[window.y])
+    return _Answers(compared, reached, wrong_alone, tuple(deviations), words)
 
 
 def window_for(window: Window, feed: str) -> Window:
     """The window that is run with a feed: its own, or one with weights of one."""
-    return with_weights_of_one(window) if feed == WEIGHTS_OF_ONE else window
+    if feed == WEIGHTS_OF_ONE:
+        return with_weights_of_one(window)
+    return window
 
 
 def _run(
-    window: Window, model: onnx.ModelProto, inputs: tuple[str, ...], output: str, how: str
+    window: Window,
+    model: onnx.ModelProto,
+    inputs: tuple[str, ...],
+    output: str,
+    how: str,
 ) -> ModelRun:
     result = window.typed(output)
     serialised = model.SerializeToString()
     return ModelRun(serialised, inputs, output, result.etype, result.shape, how)
-
-
-def _of_output(
-    outcomes: Sequence[ChainOutcome], place: int, count: int
-) -> tuple[ChainOutcome, ChainOutcome | None]:
-    """The whole as by default, and without optimisation if the runtime offers that."""
-    ways = len(outcomes) // count
-    begin = ways * place
-    whole = outcomes[begin]
-    plain = outcomes[begin + 1] if ways > 1 else None
-    return whole, plain
 
 
 # --- Inputs -------------------------------------------------------------------------------------------------
@@ -222,40 +248,38 @@ def _feed(window: Window, name: str, feed: str) -> Array:
         both = np.array([True, False])
         return np.resize(both, shape)
     is_integer = np.dtype(etype).kind in "iu"
-    type_of_clip = window.typed(window.x).etype
-    if is_integer and etype != type_of_clip:
+    if is_integer and etype != window.typed(window.x).etype:
         return np.zeros(shape, etype)  # it may be an index
     if feed == WEIGHTS_OF_ONE and not is_integer and has_single_numbers(window, name):
-        values = entries_of_x("special values", etype, _bounds(window, etype))
-        return single_numbers(window, tensor, values)
+        return single_numbers(window, tensor, _special_values(window, etype))
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
+        if window.spreads and not is_integer:
+            # One NaN or infinity would be all that is left.
+            is_moderate = np.abs(values) < _MODERATE
+            values = values[is_moderate]
         return np.resize(values, shape)
-    seed = [_SEED, _EVERY_FEED.index(feed)]
     spread = 300 if feed == "wide numbers" else 3
-    numbers = np.random.default_rng(seed).normal(0, spread, shape)
+    seed = [_SEED, _EVERY_FEED.index(feed)]
+    generator = np.random.default_rng(seed)
+    numbers = generator.normal(0, spread, shape)
     return numbers.astype(etype)
 
 
 def _special_values(window: Window, etype: str) -> Array:
-    """Values around the bounds and special ones, of which an operator that adds up gets moderate numbers."""
-    values = entries_of_x("special values", etype, _bounds(window, etype))
-    is_float = values.dtype.kind == "f"
-    if is_float and window.spreads:
-        # One NaN or infinity would be all that is left.
-        is_moderate = np.abs(values) < _MODERATE
-        return np.asarray(values[is_moderate])
-    return values
+    """Values at and around the bounds of the Clip, and special ones."""
+    return entries_of_x("special values", etype, _bounds(window, etype))
 
 
 def _bounds(window: Window, etype: str) -> Bounds:
     """The constant bounds of the Clip in an element type; 0 and 6 for one that is no constant."""
     low, high = window.bounds
+    if low is None:
+        low = np.array(0)
+    if high is None:
+        high = np.array(6)
     target = np.dtype(etype)
-    values = {
-        "A": np.asarray(0 if low is None else low, target),
-        "B": np.asarray(6 if high is None else high, target),
-    }
+    values = {"A": low.astype(target), "B": high.astype(target)}
     return Bounds(values, etype)
 
 
@@ -264,51 +288,37 @@ def _bounds(window: Window, etype: str) -> Bounds:
 
 def _clip_operands(
     window: Window, results: Mapping[str, Array | Failure], inputs: Mapping[str, Array]
-) -> tuple[Array, Array, Array] | None:
-    """X and both bounds of the Clip, run alone; None where a bound is no constant of Clip's element types."""
+) -> _ClipOperands | None:
+    """The operands of the Clip, run alone; None where a bound is no constant of Clip's element types."""
+    # X is an input where the Clip has no producer in the window.
     x = results.get(window.x, inputs.get(window.x))
     if x is None or isinstance(x, Failure):
         return None
     return _operands(window, x.reshape(-1))
 
 
-def _operands(window: Window, x: Array) -> tuple[Array, Array, Array] | None:
+def _operands(window: Window, x: Array) -> _ClipOperands | None:
     """X and both bounds of the Clip; None where a bound is no constant, or Clip has no such type."""
     low, high = window.bounds
     dtype = x.dtype
-    if low is None or high is None or not _is_of_clip(dtype.name):
+    if low is None or high is None or not clip_has_type(dtype.name):
         return None
-    return x, low.astype(dtype), high.astype(dtype)
-
-
-def _is_of_clip(etype: str) -> bool:
-    """Whether Clip has an element type."""
-    known_types = [known.id for known in operators()["clip"].element_types]
-    return etype in known_types
-
-
-def _classes(
-    window: Window, results: Mapping[str, Array | Failure], inputs: Mapping[str, Array]
-) -> Iterator[str]:
-    """The classes that the inputs of the Clip reach."""
-    operands = _clip_operands(window, results, inputs)
-    if operands is not None:
-        yield from _reached(operands)
+    return _ClipOperands(x, low.astype(dtype), high.astype(dtype))
 
 
 def _possible_classes(window: Window) -> Iterator[str]:
     """The classes that special values reach under the bounds of the Clip."""
     etype = window.typed(window.x).etype
-    if not _is_of_clip(etype):
+    if not clip_has_type(etype):
         return
-    x = entries_of_x("special values", etype, _bounds(window, etype))
-    operands = _operands(window, x)
+    operands = _operands(window, _special_values(window, etype))
     if operands is not None:
         yield from _reached(operands)
 
 
-def _reached(operands: tuple[Array, Array, Array]) -> Iterator[str]:
-    x = operands[0]
+def _reached(operands: _ClipOperands) -> Iterator[str]:
+    """The classes that a Clip's operands are in."""
+    x = operands.x
     family = type_of_clip(x.dtype.name).family
     classes = load_oracle().CLASSES[family]
     with np.errstate(invalid="ignore"):
@@ -316,22 +326,19 @@ def _reached(operands: tuple[Array, Array, Array]) -> Iterator[str]:
             members = holds(*operands)
             if np.any(members):
                 yield id_
+    # Classes have zeros of both signs together, and an operator in front may give one alone.
     if family == "float":
         is_minus_zero = (x == 0) & np.signbit(x)
         if np.any(is_minus_zero):
             yield MINUS_ZERO
 
 
-def _wrong_alone(
-    window: Window, results: Mapping[str, Array | Failure], inputs: Mapping[str, Array]
-) -> int:
-    """Results of the Clip, run alone, that neither the cases nor a latitude give."""
-    operands = _clip_operands(window, results, inputs)
-    got = results[window.y]
-    if operands is None or isinstance(got, Failure):
+def _count_wrong_alone(operands: _ClipOperands, got: Array | Failure) -> int:
+    """How many results of a Clip, run alone, neither the cases nor a latitude give."""
+    if isinstance(got, Failure):
         return 0
-    x, low, high = operands
-    constants = {"A": low, "B": high}
+    x = operands.x
+    constants = {"A": operands.low, "B": operands.high}
     right = of_term(_CLIP, exactly(x), constants, x.dtype.name)
     is_wrong = ~right.allow(got)
     return int(is_wrong.sum())
@@ -345,35 +352,40 @@ def _deviations(
     one_by_one: Array,
     plain: ChainOutcome | None,
 ) -> Iterator[WindowDeviation]:
+    """The differences of one output, one for each kind."""
+    is_float = got.dtype.kind == "f"
     differs = ~alike(got, one_by_one)
-    if got.dtype.kind == "f":
+    if is_float:
         differs &= ~_is_rounding(window, feed, got, one_by_one)
     if not differs.any():
         return
     kinds: dict[Difference, Array] = {"value": differs}
-    if got.dtype.kind == "f":
+    if is_float:
         nan = differs & (np.isnan(got) != np.isnan(one_by_one))
         zero = differs & (got == one_by_one)
         kinds = {"value": differs & ~nan & ~zero, "NaN or number": nan, "sign of a zero": zero}
     for kind, entries in kinds.items():
-        if entries.any():
-            entry = int(np.flatnonzero(entries)[0])
-            yield WindowDeviation(
-                output=output,
-                feed=feed,
-                kind=kind,
-                results=int(entries.sum()),
-                entry=entry,
-                got=_shown(got, entry),
-                one_by_one=_shown(one_by_one, entry),
-                plain=None
-                if plain is None or isinstance(plain.last, Failure)
-                else _shown(plain.last, entry),
-            )
+        if not entries.any():
+            continue
+        entry = int(np.flatnonzero(entries)[0])
+        shown_plain = None
+        if plain is not None and not isinstance(plain.last, Failure):
+            shown_plain = _shown(plain.last, entry)
+        yield WindowDeviation(
+            output=output,
+            feed=feed,
+            kind=kind,
+            results=int(entries.sum()),
+            entry=entry,
+            got=_shown(got, entry),
+            one_by_one=_shown(one_by_one, entry),
+            plain=shown_plain,
+        )
 
 
 def _is_rounding(window: Window, feed: str, got: Array, other: Array) -> Array:
     """Which differences of floats the neighbours' rounding explains."""
+    # Neither a NaN nor a zero of the other sign is rounding: both are reported.
     both_zero = (got == 0) & (other == 0)
     may_be_near = np.isfinite(got) & np.isfinite(other) & ~both_zero
     is_near = _units_apart(got, other) <= _UNITS
@@ -385,8 +397,12 @@ def _is_rounding(window: Window, feed: str, got: Array, other: Array) -> Array:
 def _is_near_of_sums(feed: str, got: Array, other: Array) -> Array:
     """Which results differ by so few units of the largest one that the order of additions explains it."""
     limits = np.finfo(other.dtype)
-    # A 16-bit sum has few digits: a thousand units of it would be all of it.
-    units = _UNITS_OF_SUMS if limits.bits > 16 and feed != WEIGHTS_OF_ONE else _UNITS_OF_SHORT_SUMS
+    units = _UNITS_OF_SUMS
+    # A 16-bit sum has few digits: a thousand units of it would be all of it. With weights of one a
+    # kernel adds one number to zeros.
+    if limits.bits <= 16 or feed == WEIGHTS_OF_ONE:
+        units = _UNITS_OF_SHORT_SUMS
+    # Of all results, not of this one: large summands that cancel leave a small sum with their error.
     largest = np.max(np.abs(other), where=np.isfinite(other), initial=0.0)
     tolerance = units * float(limits.eps) * float(largest)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -394,22 +410,29 @@ def _is_near_of_sums(feed: str, got: Array, other: Array) -> Array:
     return np.asarray(difference <= tolerance)
 
 
-def _units_apart(one: Array, other: Array) -> Array:
+def _units_apart(left: Array, right: Array) -> Array:
     """How many floats two results are apart; of NaNs it says nothing."""
-    bits = bits_type(one.dtype.name)
-    sign = np.uint64(1 << (8 * one.dtype.itemsize - 1))
-    patterns = [np.ascontiguousarray(array).view(bits).astype(np.uint64) for array in (one, other)]
-    first, second = (pattern & ~sign for pattern in patterns)
-    have_one_sign = (patterns[0] ^ patterns[1]) & sign == 0
-    on_one_side = np.maximum(first, second) - np.minimum(first, second)
-    return np.where(have_one_sign, on_one_side, first + second)
+    sign = np.uint64(1 << (8 * left.dtype.itemsize - 1))
+    left_bits = _patterns(left).astype(np.uint64)
+    right_bits = _patterns(right).astype(np.uint64)
+    # Without its sign, the pattern of a float counts the floats between it and zero.
+    left_rank = left_bits & ~sign
+    right_rank = right_bits & ~sign
+    have_one_sign = (left_bits ^ right_bits) & sign == 0
+    on_one_side = np.maximum(left_rank, right_rank) - np.minimum(left_rank, right_rank)
+    across_zero = left_rank + right_rank
+    return np.where(have_one_sign, on_one_side, across_zero)
+
+
+def _patterns(array: Array) -> Array:
+    """The bits of the entries."""
+    unsigned = bits_type(array.dtype.name)
+    return np.ascontiguousarray(array).view(unsigned)
 
 
 def _shown(array: Array, entry: int) -> str:
-    name = array.dtype.name
     value = array[entry]
     if array.dtype.kind == "b":
         return str(bool(value))
-    patterns = np.ascontiguousarray(array).view(bits_type(name))
-    pattern = int(patterns[entry])
-    return f"{value:.9g} ({hex_bits(pattern, name)})"
+    pattern = int(_patterns(array)[entry])
+    return f"{value:.9g} ({hex_bits(pattern, array.dtype.name)})"

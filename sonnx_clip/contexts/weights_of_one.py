@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
@@ -63,11 +63,12 @@ def has_single_numbers(window: Window, name: str) -> bool:
 
     A factor or a summand of each channel is not: one NaN of it would be all that is left.
     """
-    is_read_by_kernel = any(
-        node.op_type == "Conv" and node.input[0] == name for node in window.nodes
-    )
+    for node in window.nodes:
+        if node.op_type == "Conv" and node.input[0] == name:
+            return True
+    # The axes behind batch and channel; a factor of each channel has the extent 1.
     extent = prod(window.inputs[name].shape[2:])
-    return is_read_by_kernel or extent > 1
+    return extent > 1
 
 
 def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
@@ -82,20 +83,30 @@ def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
         an array of the shape, with as many of the values as there is room for.
     """
     kernels = _kernels(window)
-    numbers = np.zeros(tensor.shape, tensor.etype)
-    distance = max(kernel.distance for kernel in kernels)
-    has_own_kernels = all(kernel.is_depthwise for kernel in kernels)
+    everywhere = slice(None)
     # A 1×1 kernel sees all channels: then only the first one has numbers.
-    channels = slice(None) if has_own_kernels else slice(0, 1)
-    in_space = [slice(None, None, distance) for _ in tensor.shape[2:]]
-    places = (slice(None), channels, *in_space)[: len(tensor.shape)]
+    channels = everywhere
+    if not all(kernel.is_depthwise for kernel in kernels):
+        channels = slice(0, 1)
+    # No kernel may see two of the numbers, so the one that reaches farthest decides.
+    distance = max(kernel.distance for kernel in kernels)
+    spaced = slice(None, None, distance)
+    axes = len(tensor.shape)
+    batch_and_channels = (everywhere, channels)
+    places = (*batch_and_channels, *[spaced] * axes)[:axes]
+    numbers = np.zeros(tensor.shape, tensor.etype)
+    numbers[places] = np.resize(_special_first(values), numbers[places].shape)
+    return numbers
+
+
+def _special_first(values: Array) -> Array:
+    """NaNs, then infinities, zeros, and other numbers; each kind in the order of the values."""
+    is_number = ~np.isnan(values)
     is_finite = np.isfinite(values)
     is_ordinary = is_finite & (values != 0)
-    # 0 for a NaN, 1 for an infinity, 2 for a zero, 3 for other numbers.
-    order = (~np.isnan(values)).astype(int) + is_finite + is_ordinary
-    special_first = values[np.argsort(order, kind="stable")]
-    numbers[places] = np.resize(special_first, numbers[places].shape)
-    return numbers
+    # Each kind has one more of these properties than the kind before it.
+    rank = is_number.astype(int) + is_finite + is_ordinary
+    return values[np.argsort(rank, kind="stable")]
 
 
 def _kernels(window: Window) -> Sequence[_Kernel]:
@@ -116,9 +127,10 @@ def _kernel(node: onnx.NodeProto, constants: Mapping[str, Array]) -> _Kernel | N
     weights = constants.get(weight)
     if weights is None or weights.dtype.kind != "f":
         return None
-    attributes = {
-        attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute
-    }
+    attributes: dict[str, Any] = {}
+    for attribute in node.attribute:
+        attributes[attribute.name] = helper.get_attribute_value(attribute)
+    # Weights have the shape (channels of the result, channels that each of them sees, *sizes).
     sizes = weights.shape[2:]
     channels_seen = weights.shape[1]
     is_depthwise = channels_seen == 1
@@ -127,7 +139,11 @@ def _kernel(node: onnx.NodeProto, constants: Mapping[str, Array]) -> _Kernel | N
         return None
     strides = attributes.get("strides", [1])
     dilations = attributes.get("dilations", [1] * len(sizes))
-    reach = max((size - 1) * dilation + 1 for size, dilation in zip(sizes, dilations, strict=True))
+    extents: list[int] = []
+    for size, dilation in zip(sizes, dilations, strict=True):
+        extents.append((size - 1) * dilation + 1)
+    reach = max(extents)
     stride = max(strides)
-    distance = -(-reach // stride) * stride  # the next multiple of the stride
+    # The next multiple of the stride: between two, some entries would be skipped by the kernel.
+    distance = -(-reach // stride) * stride
     return _Kernel(weight, bias, is_depthwise, distance)

@@ -19,7 +19,7 @@ from sonnx_clip.contexts.model_graph import ModelGraph, name_of
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.root.dtypes import Array
 
@@ -65,9 +65,8 @@ class Window:
     def chain(self) -> str:
         """Its operators in order, Clips with their bounds."""
         names = [node.op_type for node in self.nodes]
-        for place, bounds in self.bounds_of.items():
-            shown = ["" if bound is None else f"{bound:g}" for bound in bounds]
-            names[place] = f"Clip({', '.join(shown)})"
+        for place, (low, high) in self.bounds_of.items():
+            names[place] = f"Clip({_bound_text(low)}, {_bound_text(high)})"
         return ", ".join(names)
 
     @property
@@ -78,14 +77,14 @@ class Window:
     @property
     def x(self) -> str:
         """The name of the Clip's input."""
-        clip = self.nodes[self.clip]
-        return str(clip.input[0])
+        inputs = self.nodes[self.clip].input
+        return str(inputs[0])
 
     @property
     def y(self) -> str:
         """The name of the Clip's output."""
-        clip = self.nodes[self.clip]
-        return str(clip.output[0])
+        outputs = self.nodes[self.clip].output
+        return str(outputs[0])
 
     @property
     def adds_up(self) -> bool:
@@ -124,21 +123,36 @@ class Window:
                 yield model, names, output
 
     def _model(
-        self, nodes: Sequence[onnx.NodeProto], inputs: Mapping[str, Tensor], outputs: Sequence[str]
+        self,
+        nodes: Sequence[onnx.NodeProto],
+        inputs: Mapping[str, Tensor],
+        outputs: Sequence[str],
     ) -> onnx.ModelProto:
         read: set[str] = set()
         for node in nodes:
             read.update(node.input)
+        # The weights of other nodes would make a model of one node as large as the window.
         constants: list[onnx.TensorProto] = []
         for name, value in self.constants.items():
             if name in read:
                 constants.append(numpy_helper.from_array(value, name))
-        results = [_declared(name, self.typed(name)) for name in outputs]
-        given = [_declared(name, tensor) for name, tensor in inputs.items()]
-        graph = helper.make_graph(list(nodes), "window", given, results, constants)
-        return helper.make_model(
-            graph, opset_imports=list(self.imports), ir_version=self.ir_version
+        graph = helper.make_graph(
+            nodes=list(nodes),
+            name="window",
+            inputs=[_declared(name, tensor) for name, tensor in inputs.items()],
+            outputs=[_declared(name, self.typed(name)) for name in outputs],
+            initializer=constants,
         )
+        return helper.make_model(
+            graph,
+            opset_imports=list(self.imports),
+            ir_version=self.ir_version,
+        )
+
+
+def _bound_text(bound: Array | None) -> str:
+    """A bound as text; empty for one that is absent or no constant."""
+    return "" if bound is None else f"{bound:g}"
 
 
 def _declared(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
@@ -178,6 +192,7 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         UserError: there is no such input.
     """
     _declare(model, shapes)
+    # What an exporter has inferred may contradict the shapes that were just declared.
     del model.graph.value_info[:]
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     graph = ModelGraph(inferred)
@@ -191,8 +206,9 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
             cut.left_out[name] = str(error)
             continue
         key = _key(window)
-        if key in by_key:
-            window = replace(by_key[key], clips=(*by_key[key].clips, name))
+        earlier = by_key.get(key)
+        if earlier is not None:
+            window = replace(earlier, clips=(*earlier.clips, name))
         by_key[key] = window
     cut.windows = list(by_key.values())
     return cut
@@ -203,13 +219,15 @@ class _NotCutError(Exception):
 
 
 def _declare(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+    """Declare the shapes of inputs, over those that the model declares."""
     by_name = {value.name: value for value in model.graph.input}
     for name, shape in shapes.items():
         if name not in by_name:
             known = ", ".join(by_name) or "none"
             todo = f"it has {known}"
             raise UserError(f"the model has no input {name}", "--input-shape", todo)
-        dimensions = by_name[name].type.tensor_type.shape.dim
+        tensor = by_name[name].type.tensor_type
+        dimensions = tensor.shape.dim
         del dimensions[:]
         for size in shape:
             dimension = dimensions.add()
@@ -223,8 +241,13 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
     """The window of a Clip; _NotCutError if a shape is not known, or nothing of it is an output."""
     places = sorted(_places(graph, clip))
     nodes = [graph.nodes[place] for place in places]
-    produced = {output for node in nodes for output in node.output if output}
-    read = dict.fromkeys(name for node in nodes for name in node.input if name)
+    # A dict keeps the order in which nodes read, which becomes that of the window's inputs. What
+    # is absent has an empty name.
+    read: dict[str, None] = {}
+    produced: set[str] = set()
+    for node in nodes:
+        read |= dict.fromkeys(filter(None, node.input))
+        produced.update(filter(None, node.output))
     inputs: dict[str, Tensor] = {}
     constants: dict[str, Array] = {}
     for value in read:
@@ -233,17 +256,19 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
             constants[value] = constant
         elif value not in produced:
             inputs[value] = _typed(graph, value)
+    # As an output, X of the Clip would have to be kept, and no optimiser could fuse the Clip into
+    # its producer. So it is an inner value, even where the model gives it or others read it.
     x = graph.nodes[clip].input[0]
-    outputs = {value: _typed(graph, value) for value in _outputs(graph, places) if value != x}
-    if not outputs:
+    names_of_outputs = [value for value in _outputs(graph, places) if value != x]
+    if not names_of_outputs:
         raise _NotCutError("nothing of its window is an output")
-    inner = {value: _typed(graph, value) for value in produced if value not in outputs}
-    clips = set(graph.clips())
-    bounds_of = {
-        index: graph.bounds(graph.nodes[place])
-        for index, place in enumerate(places)
-        if place in clips
-    }
+    outputs = _all_typed(graph, names_of_outputs)
+    inner = _all_typed(graph, produced - outputs.keys())
+    # Of each Clip: a consumer may be another one, whose bounds show in the chain.
+    bounds_of: dict[int, tuple[Array | None, Array | None]] = {}
+    for place in graph.clips():
+        if place in places:
+            bounds_of[places.index(place)] = graph.bounds(graph.nodes[place])
     return Window(
         clips=(name,),
         nodes=tuple(nodes),
@@ -262,6 +287,7 @@ def _places(graph: ModelGraph, clip: int) -> set[int]:
     """The places of a Clip, of its producer, and of two levels of consumers."""
     places = {clip}
     x = graph.nodes[clip].input[0]
+    # A node with a body reads values of the whole model, which are not among its inputs.
     producer = graph.producer(x)
     if producer is not None and not _has_body(graph, producer):
         places.add(producer)
@@ -288,9 +314,14 @@ def _outputs(graph: ModelGraph, places: Sequence[int]) -> Iterator[str]:
         names += filter(None, graph.nodes[place].output)
     for name in names:
         readers = graph.readers(name)
-        is_read_inside = bool(readers) and all(reader in places for reader in readers)
-        if name in graph.results or not is_read_inside:
+        is_read_outside = any(reader not in places for reader in readers)
+        if name in graph.results or not readers or is_read_outside:
             yield name
+
+
+def _all_typed(graph: ModelGraph, names: Iterable[str]) -> dict[str, Tensor]:
+    """The element types and shapes of values, by name."""
+    return {name: _typed(graph, name) for name in names}
 
 
 def _typed(graph: ModelGraph, name: str) -> Tensor:
@@ -300,7 +331,7 @@ def _typed(graph: ModelGraph, name: str) -> Tensor:
         raise _NotCutError(f"the type of {name} is not known")
     tensor = declared.type.tensor_type
     sizes = [dimension.dim_value for dimension in tensor.shape.dim]
-    # An open size has the value 0.
+    # An open size has the value 0. A scalar has a shape, without sizes.
     is_known = tensor.HasField("shape") and all(sizes)
     if not is_known:
         raise _NotCutError(f"the shape of {name} is not known: use --input-shape")
@@ -308,6 +339,7 @@ def _typed(graph: ModelGraph, name: str) -> Tensor:
     if entries > _MOST_ENTRIES:
         raise _NotCutError(f"{name} has more than {_MOST_ENTRIES:,} entries")
     dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    # Of NumPy's own floats, integers and Booleans; bfloat16 and float8 have the kind "V".
     if dtype.kind not in "fiub":
         raise _NotCutError(f"{name} has the element type {dtype}")
     return Tensor(dtype.name, tuple(sizes))
@@ -318,6 +350,7 @@ def _typed(graph: ModelGraph, name: str) -> Tensor:
 
 def _key(window: Window) -> Any:
     """What equal windows share: nodes, attributes, connections, shapes, and constants of one entry."""
+    # Names differ between layers of a model. In their place: which value of the window it is.
     numbers: dict[str, int] = {}
 
     def number(name: str) -> int:
@@ -327,7 +360,7 @@ def _key(window: Window) -> Any:
         value = window.constants.get(name)
         if value is None:
             return number(name) if name else ""
-        # Weights may differ: the kernels are the same.
+        # Weights may differ: the kernels are the same. Bounds and slopes are of one entry.
         content = value.tobytes() if value.size == 1 else b""
         return value.dtype.name, value.shape, content
 
@@ -335,6 +368,7 @@ def _key(window: Window) -> Any:
     for node in window.nodes:
         inputs = tuple(map(constant, node.input))
         outputs = tuple(map(number, node.output))
+        # Sorted, since the order of attributes says nothing.
         serialised = [attribute.SerializeToString() for attribute in node.attribute]
         attributes = tuple(sorted(serialised))
         nodes.append((node.op_type, inputs, outputs, attributes))

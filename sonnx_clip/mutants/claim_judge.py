@@ -78,6 +78,7 @@ class ClaimJudge:
         for etype in map(self.spec.element_type, self._claims):
             if etype.family not in mutant.families:
                 continue
+            # Claims are those of the file; what their names mean is changed.
             truth = ClaimTruth(changed, etype)
             try:
                 restated = self._restated(mutant, changed, etype)
@@ -90,7 +91,7 @@ class ClaimJudge:
                 elif names & used:
                     judging = claim
                 else:
-                    continue
+                    continue  # it cannot depend on the change
                 if self._is_false(judging, truth):
                     return claim.id
         return ""
@@ -138,6 +139,7 @@ def proved_equivalent(
     questions: dict[str, dict[str, Goal]] = defaultdict(dict)
     first_of_kind = {kind_of_type(etype): etype for etype in reversed(spec.element_types)}
     for mutant in mutants:
+        # The statements are about elements, and constraints about tensors.
         if mutant.place.field == "result" or mutant.kind == "constraints":
             continue
         for etype in first_of_kind.values():

@@ -23,6 +23,7 @@ def proved_by_all(module: Module, why3: Why3, folder: Path) -> frozenset[str]:
     file = folder / "equal.mlw"
     file.write_text(module.text, encoding="utf-8")
     running = Running()
+    # Each prover is asked only what those before it have proved.
     proved = {goal.name for goal in module.goals}
     for prover in find_provers():
         limits = ProverLimits(_RESOURCES[prover.name])

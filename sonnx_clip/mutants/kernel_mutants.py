@@ -9,7 +9,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
 _COMPILE = ("cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC")
 
+Vector: TypeAlias = tuple[str, int, int]
+"""Its id, and the bits of X and of what is expected."""
+VectorsByBounds: TypeAlias = dict[tuple[int, int], list[Vector]]
+
 
 @cache
-def vectors(etype: str) -> dict[tuple[int, int], list[tuple[str, int, int]]]:
-    """The vectors of an element type by their bounds: each its id, X and what is expected, in bits."""
-    by_bounds: dict[tuple[int, int], list[tuple[str, int, int]]] = defaultdict(list)
+def vectors(etype: str) -> VectorsByBounds:
+    """The vectors of an element type by the bits of their bounds."""
+    by_bounds: VectorsByBounds = defaultdict(list)
     file = json.loads(_text(f"generated/vectors/{etype}.json"))
     for vector in file["vectors"]:
         low = int(vector["min"], 16)
@@ -66,6 +70,7 @@ def killer(mutant: KernelMutant) -> str:
 
 
 def _killer_in_python(mutant: KernelMutant) -> str:
+    # Both modules anew, since planners name kernels: a changed kernel needs planners that return it.
     kernels = ModuleType("mutant_kernels")
     plan = ModuleType("mutant_plan")
     for path, module in ((KERNELS, kernels), (PLAN, plan)):
@@ -117,7 +122,9 @@ def _first_wrong_vector(etype: str, clip: Callable[..., None]) -> str:
     for (lower, upper), group in vectors(etype).items():
         low = array(lower)
         high = array(upper)
-        for run in (group, *([vector] for vector in group)):
+        # Alone, too: a kernel may choose its path by all entries.
+        runs = [group, *([vector] for vector in group)]
+        for run in runs:
             ids, entries, expected = zip(*run, strict=True)
             for in_place in (False, True):
                 # Memory holds one entry more than the kernel is given, which must stay as it is.
@@ -131,5 +138,7 @@ def _first_wrong_vector(etype: str, clip: Callable[..., None]) -> str:
                 bits = out.view(bits_type(etype))
                 wrong = np.flatnonzero(bits != (*expected, 1))
                 if wrong.size:
-                    return str((*ids, ids[-1])[wrong[0]])
+                    # The entry behind counts for the last vector.
+                    first = min(int(wrong[0]), len(ids) - 1)
+                    return str(ids[first])
     return ""

@@ -73,12 +73,15 @@ class RewriteMutant(Mutant):
 
     @property
     def judged(self) -> tuple[Stated, ...]:
-        """The conditions that the change may falsify."""
-        return self.original.stated() if self.stated is None else (self.stated,)
+        """The conditions that the change may falsify: all, if it is no condition that is changed."""
+        if self.stated is None:
+            return self.original.stated()
+        return (self.stated,)
 
     @property
     def question(self) -> tuple[str, ...]:
         """What decides whether it is killed."""
+        # A result is kept until one of these changes: terms are evaluated by the specifications.
         operator_digests = [spec.digest for spec in operators().values()]
         constants = repr((_CONSTANTS, _FURTHER_CONSTANTS))
         rewrite = self.original.entry.model_dump_json()
@@ -128,6 +131,7 @@ def _mutants_of_condition(rewrite: Rewrite, stated: Stated) -> Iterator[RewriteM
         return _with(rewrite, {"legal_when": legal_when})
 
     original = rewrite.condition(family, strength)
+    # `always` and `never` have no parts to change: one is taken for the other.
     if original is None or isinstance(original, bool):
         text, opposite = (ALWAYS, NEVER) if original else (NEVER, ALWAYS)
         change = f"{text} => {opposite}"
@@ -187,6 +191,7 @@ def _false_part(mutant: RewriteMutant, family: FamilyId, strength: Strength) -> 
     """How the obligation ends that is false of a mutant; empty if none was met."""
     condition = mutant.changed.condition(family, strength)
     in_type = meaning(_TYPES[family])
+    # Where only a condition is changed, the rewrite is legal where it was: that is computed once.
     if mutant.stated is None:
         cases = _legality(mutant.changed, family, strength)
     else:
@@ -217,6 +222,7 @@ def _legality(rewrite: Rewrite, family: FamilyId, strength: Strength) -> Legalit
     numbers = [encode(text, in_type.etype) for text in texts]
     for choice in product(numbers, repeat=count):
         constants = dict(zip(rewrite.constants, choice, strict=True))
+        # Where `given` does not hold, nothing is stated.
         if rewrite.given is None or in_type.holds(rewrite.given, constants):
             differs = difference(in_type, rewrite.before, rewrite.after, constants, strength)
             yield constants, differs is None
@@ -236,6 +242,7 @@ def rewrites_proved_equivalent(mutants: Iterable[RewriteMutant], build: Path) ->
             questions[family].append(question)
     if not questions:
         return []
+    # All of them, until one family has a goal that a prover does not prove.
     equivalent = set(keys)
     why3 = configure(build)
     with tempfile.TemporaryDirectory() as folder:

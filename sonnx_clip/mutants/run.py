@@ -106,7 +106,7 @@ def reasons() -> dict[str, str]:
     by_pattern = {}
     for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines():
         pattern, _, reason = line.partition(" :: ")
-        if reason:
+        if reason:  # other lines are comments
             by_pattern[pattern] = reason
     return by_pattern
 
@@ -129,14 +129,17 @@ def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
 def _written_reason(mutant: Mutant) -> str:
     """The first reason whose pattern fits a mutant; empty if none does."""
     text = f"{mutant.kind} | {mutant.name} | {mutant.change}"
+    # Brackets have a meaning in patterns.
     plain = text.replace("[", "(").replace("]", ")")
-    fitting = (reason for pattern, reason in reasons().items() if fnmatchcase(plain, pattern))
-    return next(fitting, "")
+    for pattern, reason in reasons().items():
+        if fnmatchcase(plain, pattern):
+            return reason
+    return ""
 
 
 _KIND = StoreKind(
     noun="journal of mutants",
-    application=0x736E786D,
+    application=0x736E786D,  # "snxm"
     format=1,
     if_other="remove the file and run again",
     if_damaged="remove the file and run again",
@@ -196,6 +199,7 @@ class Judges:
 
     def killer(self, mutant: Mutant) -> str:
         """The id of an obligation or vector that kills a mutant; empty if it survives."""
+        # A rewrite is judged without the claims and vectors of which `inputs` is the digest.
         if isinstance(mutant, RewriteMutant):
             by = self.journal.result(mutant.question, killer_of_rewrite, mutant)
         elif isinstance(mutant, YamlMutant):

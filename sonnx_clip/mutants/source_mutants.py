@@ -67,10 +67,12 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
     Statements are dropped, comparisons, branches and operations swapped, bounds and constants taken for one
     another, numbers moved by one.
     """
-    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    lines = source.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
     assert source.isascii()  # so that columns are places in a line
-    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    for function in functions:
+    for function in ast.parse(source).body:
+        if not isinstance(function, ast.FunctionDef):
+            continue
         name = f"{file} {function.name}"
         for node in ast.walk(function):
             for edited in _edits_in_python(node):
@@ -78,11 +80,13 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
                 begin = starts[node.lineno - 1] + node.col_offset
                 last_line = (node.end_lineno or 0) - 1
                 end = starts[last_line] + (node.end_col_offset or 0)
+                before, behind = source[:begin], source[end:]
+                # In one line, since a change is a line of the record.
                 old = " ".join(source[begin:end].split())
                 new = ast.unparse(edited)
                 change = f"line {node.lineno}: {old} => {new}"
                 # In parentheses, whatever binds more strongly around it.
-                changed = f"{source[:begin]}({new}){source[end:]}"
+                changed = f"{before}({new}){behind}"
                 yield KernelMutant("NumPy kernels", name, change, changed)
 
 
@@ -98,9 +102,11 @@ def _edits_in_python(node: ast.AST) -> Iterator[ast.expr]:
             swapped = ast.Or() if isinstance(operator, ast.And) else ast.And()
             yield ast.BoolOp(swapped, values)
             yield from values
+        # The order of the operands makes no difference to what is commutative.
         case ast.Call(func=ast.Attribute(attr=name), args=[first, second], keywords=keywords):
             if not name.startswith(("bitwise_", "add")):
                 yield ast.Call(node.func, [second, first], keywords)
+        # A statement that is a call is a step, which is left out.
         case ast.Expr(value=ast.Call()):
             yield ast.Constant(None)
         case ast.Attribute(value=owner, attr=name) if name in _NAMES:
@@ -120,6 +126,7 @@ _OPERATORS_IN_C = {
     "&": ("|",),
 }
 _EDITS_IN_C = {
+    # Between two operands with a space on each side: a sign or a pointer has none.
     **{rf"(?<=[\w)] ){re.escape(old)}(?= [\w(])": new for old, new in _OPERATORS_IN_C.items()},
     r"\breturn (?:max|min|limited);": (
         "return max;",
@@ -142,6 +149,7 @@ _EDITS_IN_C = {
 
 def of_c(file: str, source: str) -> Iterator[KernelMutant]:
     """Every mutant of a C kernel."""
+    # In front of it are a comment and includes, whose words are no code.
     start_of_code = source.index("static inline")
     for pattern, edits in _EDITS_IN_C.items():
         for match in re.compile(pattern).finditer(source, start_of_code):

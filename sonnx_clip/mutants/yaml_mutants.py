@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from sonnx_clip.backends.declared import ConditionField
     from sonnx_clip.spec import Spec
 
-_SIGNS = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("<=",)}
+# The two mistakes that a comparison invites: at equality, and in the direction.
+_SIGNS = {
+    "<": ("<=", ">"),
+    "<=": ("<", ">="),
+    ">": (">=", "<"),
+    ">=": (">", "<="),
+    "==": ("<=",),
+}
 _WORDS = {"and": "or", "or": "and", "implies": "iff", "iff": "implies"}
 
 
@@ -42,12 +49,14 @@ class YamlMutant(Mutant):
         """The changed specification."""
         section, entry, field, family = self.place
         value = self.changed
+        # A field that differs between families has a condition for each of them.
         if family:
             value = {**getattr(entry, field), family: self.changed}
         changed = entry.model_copy(update={field: value})
-        entries = getattr(spec, section)
-        replaced = tuple(changed if other.id == entry.id else other for other in entries)
-        return spec.model_copy(update={section: replaced})
+        entries = []
+        for other in getattr(spec, section):
+            entries.append(changed if other.id == entry.id else other)
+        return spec.model_copy(update={section: tuple(entries)})
 
 
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
@@ -64,9 +73,11 @@ def _families_of(spec: Spec, place: ConditionField) -> tuple[str, ...]:
     section, entry, _, family = place
     if family:
         return (family,)
+    # Latitudes are about NaNs and zeros, which floats alone have.
     if section == "latitude":
         return ("float",)
-    return getattr(entry, "families", None) or tuple(f.id for f in spec.families)
+    stated_families = getattr(entry, "families", None)
+    return stated_families or tuple(known.id for known in spec.families)
 
 
 def _changed_conditions(
@@ -77,6 +88,7 @@ def _changed_conditions(
 ) -> Iterator[YamlMutant]:
     section, entry, field, family = place
     name = ".".join(filter(None, (section, entry.id, field.rstrip("_"), family)))
+    # In WhyML, in which the provers are asked: of mutants that print alike one is enough.
     etype = spec.types_of(families[-1])[0]
     make_printer = tensor_printer if section == "constraints" else element_printer
     printer = make_printer(spec, etype)
@@ -115,7 +127,8 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
         return
     is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If)
     if is_atom and kind_of(expr) is Kind.BOOL:
-        yield expr, tree.Not(expr), tree.Not(expr)
+        negated = tree.Not(expr)
+        yield expr, negated, negated
     parts = parts_of(expr)
     for part in parts:
         for old, new, changed in mutations(part, names):
@@ -127,19 +140,27 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
 def _edits(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:
     """What a small mistake puts in the place of a node: one arm for each kind of mistake."""
     match expr:
+        # Shapes and element types have no order.
         case tree.Compare(operator=operator) if expr.kind not in (Kind.SHAPE, Kind.ELEMENT_TYPE):
-            yield from (replace(expr, operator=other) for other in _SIGNS[operator])
+            yield from (replace(expr, operator=sign) for sign in _SIGNS[operator])
         case tree.Connective(operator=operator, left=left, right=right):
-            yield from (replace(expr, operator=_WORDS[operator]), left, right)
+            yield replace(expr, operator=_WORDS[operator])
+            yield left
+            yield right
         case tree.Not(operand=operand):
             yield operand
         case tree.If(then=then, otherwise=otherwise):
-            yield from (replace(expr, then=otherwise, otherwise=then), then, otherwise)
+            yield replace(expr, then=otherwise, otherwise=then)
+            yield then
+            yield otherwise
         case tree.Name(id=name, kind=Kind.ELEMENT) if name in names:
             yield from (replace(expr, id=other) for other in names if other != name)
         case tree.Number(text=text) if text.lstrip("-").isdigit():
             yield replace(expr, text=str(int(text) + 1))
-        case tree.Number(text="lowest" | "highest" as text):
-            yield replace(expr, text="highest" if text == "lowest" else "lowest")
+        case tree.Number(text="lowest"):
+            yield replace(expr, text="highest")
+        case tree.Number(text="highest"):
+            yield replace(expr, text="lowest")
         case tree.Number(text=text, constant=name) if name != "nan":
-            yield replace(expr, text=text[1:] if text.startswith("-") else f"-{text}")
+            opposite = text[1:] if text.startswith("-") else f"-{text}"
+            yield replace(expr, text=opposite)

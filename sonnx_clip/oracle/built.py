@@ -201,6 +201,7 @@ def built_file(compiler: Compiler, files: Sequence[Path]) -> Path:
     # The empty parts keep a word of the command from counting as a flag.
     parts: list[str | bytes] = [*compiler.command, "", *compiler.flags, "", compiler.predefined]
     key = _digest(parts, files)
+    # The digest is of the headers, too; the compiler finds these by itself.
     sources = [str(file) for file in files if file.suffix == ".c"]
 
     def compile_to(library: Path) -> None:

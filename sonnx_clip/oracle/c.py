@@ -30,6 +30,7 @@ def clip(x: object, min: object, max: object) -> Array:
     lower = bound_of("min", "R1", min)
     upper = bound_of("max", "R2", max)
     check_bounds(tensor.dtype, lower, upper)
+    # C is given a pointer and a number of entries: a strided array is copied, entry by entry.
     source = tensor if is_plain(tensor) else tensor.copy(order="C")
     result = np.empty(tensor.shape, tensor.dtype)
     function = compiled_functions()[tensor.dtype]
@@ -41,4 +42,5 @@ def clip(x: object, min: object, max: object) -> Array:
 @cache
 def compiled_functions() -> Mapping[np.dtype[Any], Any]:
     """The C function of each element type; UserError if there is no C compiler, or it refuses the kernels."""
-    return kernel_functions(built_file(find_compiler(), source_files()))
+    library = built_file(find_compiler(), source_files())
+    return kernel_functions(library)

@@ -114,7 +114,7 @@ class DialectOracle:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted."""
         lower_default = None
         upper_default = None
-        defaults = self.row["missing"]
+        defaults = self.row["missing"]  # empty where both bounds are required
         if defaults:
             lower_default, upper_default = defaults[dtype.name]
         lower = self._given_or_default("min", min, lower_default, dtype)
@@ -134,8 +134,10 @@ class DialectOracle:
         if default is None:
             raise self._missing(name)
         if self.row["missing_of"] == "element":
-            return np.array(default, f"u{dtype.itemsize}").view(dtype)
-        return self._converted(name, np.uint32(default).view(np.float32), dtype)
+            pattern = np.array(default, f"u{dtype.itemsize}")
+            return pattern.view(dtype)
+        default_float = np.uint32(default).view(np.float32)
+        return self._converted(name, default_float, dtype)
 
     def allows(
         self,
@@ -156,11 +158,10 @@ class DialectOracle:
         oracle = load_oracle()
         family = oracle.FAMILY_OF[tensor.dtype.name]
         reading = oracle.READINGS[family][self.row["reading"]]
-        allowed_by_way = []
+        allowed = np.zeros(tensor.shape, bool)
         for scaled in self.scaled_ways(tensor, scale, bias):
-            allowed = reading(scaled, lower, upper, y)
-            allowed_by_way.append(np.asarray(allowed))
-        return np.asarray(np.logical_or.reduce(allowed_by_way))
+            allowed = allowed | reading(scaled, lower, upper, y)
+        return np.asarray(allowed)
 
     def scaled_ways(
         self,
@@ -202,6 +203,7 @@ class DialectOracle:
         for operand in (of_shape(lower), of_shape(x)):
             is_allowed = allows(x, lower, upper, operand)
             result = np.where(is_allowed, operand.view(bits), result)
+        # `ascontiguousarray` makes an array of shape (1,) of one of shape ().
         return result.view(x.dtype).reshape(x.shape)
 
     def _tensor(self, x: object) -> Array:
@@ -223,10 +225,12 @@ class DialectOracle:
     def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
         """A bound that is given, of shape () and of the element type."""
         if self.row["bound_type"] != "tensor":
-            return self._converted(name, self._float(name, value), dtype)
+            number = self._float(name, value)
+            return self._converted(name, number, dtype)
         required = f"{name} must be a scalar tensor of {dtype.name}"
         if not isinstance(value, np.ndarray | np.generic):
-            raise self._refused("bounds", f"{required}, not {type(value).__name__}")
+            kind = type(value).__name__
+            raise self._refused("bounds", f"{required}, not {kind}")
         bound = np.asarray(value)
         actual = f"{bound.dtype.name} of shape {bound.shape}"
         if bound.dtype != dtype:
@@ -256,11 +260,13 @@ class DialectOracle:
 
     def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
         """A FLOAT in the element type: to a float to nearest, ties to even; to an integer toward zero."""
-        if load_oracle().FAMILY_OF[dtype.name] == "float":
+        family = load_oracle().FAMILY_OF[dtype.name]
+        if family == "float":
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 return np.asarray(value.astype(dtype))
         limits = np.iinfo(dtype)
         if np.isfinite(value):
+            # As a Python integer, which is exact; NumPy's cast would wrap around.
             integer = math.trunc(float(value))
             if limits.min <= integer <= limits.max:
                 return np.array(integer, dtype)
@@ -277,13 +283,15 @@ class DialectOracle:
         lower = self._fraction("min", min)
         upper = self._fraction("max", max)
 
+        # The generated oracle has no reals, so the specification itself is evaluated.
         spec = specification(DEFAULT_OPERATOR)
         real = spec.element_type("real")
         reading = spec.reading(self.row["answers"])
         result = np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
             triple = (Fraction(value), lower, upper)
-            (result[place],) = answers(spec, real, reading, triple)
+            (answer,) = answers(spec, real, reading, triple)
+            result[place] = answer
         return result
 
     def _fraction(self, name: str, bound: object) -> Fraction:
@@ -295,16 +303,22 @@ class DialectOracle:
         return Fraction(bound)
 
     def _missing(self, name: str) -> DialectError:
-        has_own_words = name == "max" and "missing_max" in self.row["says"]
-        aspect = "missing_max" if has_own_words else "missing_bounds"
+        aspect = "missing_bounds"
+        # Some sources have words of their own for max.
+        if name == "max" and "missing_max" in self.row["says"]:
+            aspect = "missing_max"
         return self._refused(aspect, f"{name} must be given")
 
-    def _refused(self, aspect: str, what: str) -> DialectError:
-        return DialectError(self.id, aspect, what, self.row["says"].get(aspect))
+    def _refused(self, aspect: str, problem: str) -> DialectError:
+        """The error for an aspect, with the words of the source on it if there are any."""
+        rule = self.row["says"].get(aspect)
+        return DialectError(self.id, aspect, problem, rule)
 
-    def _undefined(self, aspect: str, what: str) -> UndefinedByDialectError:
+    def _undefined(self, aspect: str, problem: str) -> UndefinedByDialectError:
+        """The error for an aspect on which the source is silent, with what is noted on that."""
+        message = f"{problem}: undefined by the source"
         reason = self.row["unsaid"].get(aspect)
-        return UndefinedByDialectError(self.id, aspect, f"{what}: undefined by the source", reason)
+        return UndefinedByDialectError(self.id, aspect, message, reason)
 
 
 def _is_exact(number: object) -> bool:
@@ -317,17 +331,22 @@ def _is_exact(number: object) -> bool:
 def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
     """What x * scale + bias may be, of float16 or float32, way by way; first as the oracle computes it."""
     with np.errstate(all="ignore"):
+        # In the element type, into which scale and bias are cast.
         scale_cast = scale.astype(x.dtype)
         bias_cast = bias.astype(x.dtype)
-        cast_twice = np.add(np.multiply(x, scale_cast), bias_cast)
+        product = np.multiply(x, scale_cast)
+        cast_twice = np.add(product, bias_cast)
+        cast_once = fused(x, scale_cast, bias_cast, x.dtype)
 
+        # In FLOAT, to which X is widened; the result is rounded to the element type in the end.
         wide = x.astype(np.float32)
-        float_twice = np.add(np.multiply(wide, scale), bias)
+        wide_product = np.multiply(wide, scale)
+        float_twice = np.asarray(np.add(wide_product, bias))
         float_once = fused(x, scale, bias, np.dtype(np.float32))
         return {
             "cast, rounded twice": np.asarray(cast_twice),
-            "cast, rounded once": fused(x, scale_cast, bias_cast, x.dtype),
-            "in FLOAT, rounded twice": np.asarray(float_twice).astype(x.dtype),
+            "cast, rounded once": cast_once,
+            "in FLOAT, rounded twice": float_twice.astype(x.dtype),
             "in FLOAT, rounded once": float_once.astype(x.dtype),
             "rounded once to the element type": fused(x, scale, bias, x.dtype),
         }

@@ -43,7 +43,9 @@ _CONNECTIVES: dict[str, Callable[[Any, Any], Any]] = {
 def oracle_of(spec: Spec) -> ModuleType | SimpleNamespace:
     """The generated oracle where generated/ was rendered from this specification, else an evaluated one."""
     rendered = repo_file(rendered_from().file)
-    return load_oracle() if spec.path == rendered else evaluated_oracle(spec)
+    if spec.path == rendered:
+        return load_oracle()
+    return evaluated_oracle(spec)
 
 
 def evaluated_oracle(spec: Spec) -> SimpleNamespace:
@@ -51,6 +53,7 @@ def evaluated_oracle(spec: Spec) -> SimpleNamespace:
     types = [etype for etype in spec.element_types if etype.numpy is not None]
     evaluators = {etype.id: ArrayEvaluator(spec, etype) for etype in types}
 
+    # Functions of the oracle have no parameter for the type: it is that of their arrays.
     def evaluator_for(values: Sequence[Array]) -> ArrayEvaluator:
         dtype = np.asarray(values[0]).dtype
         return evaluators[dtype.name]
@@ -141,6 +144,7 @@ class ArrayEvaluator(Evaluator):
         environment = self.named(values)
         # By bits, so that every NaN keeps its payload.
         bits = np.zeros(shape, bits_type(self.etype.id))
+        # Cases exclude each other, so their order does not matter.
         for case in self.spec.giving_cases(self.etype.family):
             result = self(case.result, environment)
             holds = self.all_hold((case.when,), ids, values)
@@ -161,6 +165,7 @@ class ArrayEvaluator(Evaluator):
                 if kind is not Kind.ELEMENT:
                     return lambda env: np.where(test(env), yes(env), no(env))
 
+                # An element is chosen by its bits, as in `result`.
                 dtype = numpy_type(self.etype.id)
 
                 def choose(env: Any) -> Any:
@@ -178,15 +183,17 @@ class ArrayEvaluator(Evaluator):
         return lambda env: connect(left(env), right(env))
 
     def _constant(self, text: str) -> Array:
-        return from_bits(int(encode(text, self.etype)), self.etype.id)
+        pattern = encode(text, self.etype)
+        return from_bits(int(pattern), self.etype.id)
 
     def _opposite(self, value: Array) -> Array:
         """The sign bit of a float changed; an integer negated modulo 2^width."""
         bits = _bits(value)
         if self.etype.family == "float":
-            sign = np.array(sign_bit(float_bits(self.etype)), bits.dtype)
-            changed = bits ^ sign
+            sign = sign_bit(float_bits(self.etype))
+            changed = bits ^ np.array(sign, bits.dtype)
         else:
+            # Two's complement; a one of the same type, so that NumPy does not widen the sum.
             changed = ~bits + np.array(1, bits.dtype)
         opposite: Array = changed.astype(bits.dtype).view(numpy_type(self.etype.id))
         return opposite
@@ -194,9 +201,11 @@ class ArrayEvaluator(Evaluator):
     def _is_signalling(self, value: Array) -> Any:
         if self.etype.family != "float":
             return np.zeros(np.shape(value), bool)
-        quiet = np.array(quiet_bit(float_bits(self.etype)), bits_type(self.etype.id))
+        bits = _bits(value)
+        quiet = quiet_bit(float_bits(self.etype))
+        is_quiet = bits & np.array(quiet, bits.dtype) != 0
         is_nan = np.not_equal(value, value)
-        return is_nan & (_bits(value) & quiet == 0)
+        return is_nan & ~is_quiet
 
 
 def _bits(value: Array) -> Array:

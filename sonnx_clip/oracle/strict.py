@@ -25,7 +25,11 @@ CHUNK = 1 << 19
 
 
 def clip(
-    x: Array | generic, min: Array | generic, max: Array | generic, *, out: Array | None = None
+    x: Array | generic,
+    min: Array | generic,
+    max: Array | generic,
+    *,
+    out: Array | None = None,
 ) -> Array:
     """Limit the entries of `x` to the interval [`min`, `max`]; `max` everywhere if `max < min`.
 
@@ -58,7 +62,11 @@ def clip(
 
 
 def clip_by_numpy(
-    x: Array | generic, min: Array | generic, max: Array | generic, *, out: Array | None = None
+    x: Array | generic,
+    min: Array | generic,
+    max: Array | generic,
+    *,
+    out: Array | None = None,
 ) -> Array:
     """As `clip`, by the kernels of NumPy alone: what `clip` does where the C kernels are not built."""
     return _clip(x, min, max, out, may_be_in_c=False)
@@ -115,9 +123,11 @@ def _plan(
     (high,) = np.frombuffer(upper, dtype)
     with np.errstate(invalid="ignore"):
         plan = PLANNERS[dtype](low, high)
-    bounds = [np.array(bound) for bound in (plan.lower, plan.upper)]
-    for bound in bounds:
+    bounds: list[Array] = []
+    for planned_bound in (plan.lower, plan.upper):
+        bound = np.array(planned_bound)
         bound.flags.writeable = False  # the plan is cached: every later call shares them
+        bounds.append(bound)
     plan = Plan(plan.kernel, *bounds)
     if not may_be_in_c or plan.kernel in ONE_PASS:
         return plan, None
@@ -170,10 +180,12 @@ def _readable(x: Array, out: Array) -> Array:
     """`x` if it is the same memory as `out` entry for entry, or none of it; else a copy."""
     if not may_share_memory(x, out):
         return x
+    # The contract of the kernels: the same memory, entry for entry, or disjoint memory.
     start_of_x, _ = x.__array_interface__["data"]
     start_of_out, _ = out.__array_interface__["data"]
-    is_same = start_of_x == start_of_out and x.strides == out.strides
-    return x if is_same else x.copy()
+    if start_of_x == start_of_out and x.strides == out.strides:
+        return x
+    return x.copy()
 
 
 # --- What is refused, in NumPy and in C alike -----------------------------------------------------------
@@ -196,7 +208,8 @@ def tensor_of(name: str, value: object) -> Array:
     # By their names, so that neither package has to be imported.
     package = kind.__module__.split(".")[0]
     if package in {"scipy", "sparse"} or hasattr(value, "todense"):
-        raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
+        message = f"{name} is sparse ({kind.__name__}); pass {name}.toarray()"
+        raise RestrictionError("R3", message)
     # The type of a bound is that of x, whichever it is; x itself needs an example of one.
     dtype = "np.float32" if name == "x" else "x.dtype"
     remedy = f"np.asarray({name}, {dtype})"
@@ -222,7 +235,8 @@ def check_element_type(dtype: np.dtype[Any]) -> None:
     native = dtype.newbyteorder("=")
     if native in PLANNERS:
         problem = f"x has type {dtype.str}, not in native byte order"
-        raise RestrictionError("element_types", f"{problem}; pass x.astype({native.name!r})")
+        remedy = f"pass x.astype({native.name!r})"
+        raise RestrictionError("element_types", f"{problem}; {remedy}")
     known = ", ".join(planned.name for planned in PLANNERS)
     problem = f"x has type {dtype}, which is not an element type of the profile"
     raise RestrictionError("element_types", f"{problem}: {known}")
