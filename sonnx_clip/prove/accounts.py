@@ -237,6 +237,7 @@ def _declare(command: SmtlibCommand, place: int, declared: dict[str, int]) -> No
     """Note the symbol of a declaration; UnaccountedError if there is one, or if it defines itself."""
     parts = command.term
     name = parts[1]
+    # A second declaration would give another meaning to what was said of the first.
     if not isinstance(name, str) or name in declared or name in _RESERVED:
         raise UnaccountedError(f"a symbol is declared twice: {_short(command)}")
     if command.head == "define-fun" and name in symbols(parts[-1]):
@@ -303,7 +304,8 @@ def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> 
         _, variables, formula = formula
         if not isinstance(variables, tuple):
             return ""
-        bound += [variable[0] for variable in variables]
+        for variable in variables:
+            bound.append(variable[0])  # a variable comes with its sort
 
     heads: set[Term] = set()
     bodies: list[Term] = []

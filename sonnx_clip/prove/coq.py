@@ -238,7 +238,8 @@ def compile_all(
     by_module = {source.module: source for source in sources}
     needs: dict[str, list[str]] = {}
     for source in sources:
-        needs[source.module] = sorted(source.needs() & by_module.keys())
+        needed = source.needs() & by_module.keys()
+        needs[source.module] = sorted(needed)
     compiling: dict[str, Future[_Compiled]] = {}
     cores = Semaphore(os.cpu_count() or 1)
 
@@ -279,7 +280,7 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> _Compiled:
     """Compile a file; without a compiled file it is no proof."""
     started = time.monotonic()
     file = folder / source.path
-    done = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
+    done = _run(_coqc(folder, file), running)
     seconds = round(time.monotonic() - started, 2)
     if done.status == 0 and file.with_suffix(".vo").is_file():
         return _Compiled(seconds, "")
@@ -324,9 +325,11 @@ def axioms_of(
     file = folder / "Ask.v"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    done = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
-    # What comes before the first question answers none.
-    answers = _ANSWER.split(done.text)[1:] if done.status == 0 else []
+    done = _run(_coqc(folder, file), running)
+    answers: list[str] = []
+    if done.status == 0:
+        # What comes before the first question answers none.
+        _, *answers = _ANSWER.split(done.text)
     if len(answers) != len(ids_of_module):
         end_of_output = " ".join(done.text.split())[-400:]
         raise UserError(f"Coq does not print the assumptions of the theorems: {end_of_output}")
@@ -416,6 +419,11 @@ def _load_path(folder: Path) -> list[str]:
     for place, name in FOLDERS.items():
         options += ["-Q", str(folder / place), name]
     return options
+
+
+def _coqc(folder: Path, file: Path) -> list[str]:
+    """The command that compiles a file; without the file of a user's own settings."""
+    return ["coqc", "-q", *_load_path(folder), str(file)]
 
 
 def _run(command: list[str], running: Running) -> Ended:

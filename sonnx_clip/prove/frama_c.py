@@ -79,7 +79,11 @@ class WpGoal(Stored):
     def shown_by(self) -> tuple[str, ...]:
         """The provers that proved every goal they received."""
         sent = self.total - self.simplifier  # a prover gets what the simplifier left
-        return tuple(name for name in PROVERS if self.by.get(name, 0) == sent)
+        shown_by = []
+        for name in PROVERS:
+            if self.by.get(name, 0) == sent:
+                shown_by.append(name)
+        return tuple(shown_by)
 
     @property
     def status(self) -> WpStatus:

@@ -178,12 +178,16 @@ def _summary(outcomes: list[Outcome]) -> Sufficiency:
             if verdicts.get(reply.prover, "valid") == "valid":
                 verdicts[reply.prover] = reply.verdict
 
-    answers = [f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items()]
+    answers = []
+    provers = []
+    for name, verdict in verdicts.items():
+        answers.append(f"{name}: {_WORDS[verdict]}")
+        if verdict == "valid":
+            provers.append(name)
     reason = ", ".join(answers)
     # A prover that proves every goal does not count where the other refutes one.
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)
-    provers = tuple(name for name, verdict in verdicts.items() if verdict == "valid")
     if len(provers) == len(verdicts):
-        return Sufficiency(provers)
-    return Sufficiency(provers, reason)
+        return Sufficiency(tuple(provers))
+    return Sufficiency(tuple(provers), reason)

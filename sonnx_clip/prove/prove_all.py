@@ -164,7 +164,10 @@ class ProofSession:
         )
 
     def _outcome(self, obligation: Obligation) -> Outcome:
-        replies = [self._replies[obligation.id, prover.name] for prover in self.provers]
+        replies = []
+        for prover in self.provers:
+            # Each has one: what was not asked has the reason as a reply.
+            replies.append(self._replies[obligation.id, prover.name])
         return Outcome(obligation=obligation, replies=tuple(replies))
 
     def _batches(

@@ -173,7 +173,10 @@ def read_verdict(
     killed: bool,
 ) -> ProverVerdict:
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
-    lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
+    lines = []
+    for line in output.splitlines():
+        if line.strip():
+            lines.append(line.strip().strip('"'))  # cvc5 puts what it echoes in quotes
     # A prover can run out of time when it has answered: then its answer does not count either.
     # It says so in the place of the answer, or in its last line.
     says_timeout = "timeout" in lines[1:2] or "timeout" in lines[2:][-1:]
@@ -193,7 +196,6 @@ def _last(output: str, status: int) -> str:
     """What a prover printed last, without the names of the task."""
     kept = []
     for line in output.splitlines():
-        # cvc5 puts what it echoes in quotes, Z3 does not.
         is_name = line.strip().strip('"').startswith(("task ", "end "))
         if not is_name:
             kept.append(line)

@@ -31,7 +31,8 @@ def select(
     """
     subjects = {spec.element_type(type_id).id for type_id in types}
     if family is not None:
-        subjects |= {etype.id for etype in spec.types_of(spec.family(family).id)}
+        id_ = spec.family(family).id  # UserError where there is no such family
+        subjects.update(etype.id for etype in spec.types_of(id_))
     ids: set[str] = set()
     for pattern in only:
         matching = {o.id for o in obligations if _matches(o, pattern)}

@@ -119,8 +119,10 @@ def weakened(spec: Spec) -> Iterator[UserError]:
     document, _ = read_document(expected)
     now = meaning_summary(spec)
     kept = _texts_by_place(document)
-    places = dict.fromkeys((*kept, *now))
-    differing = [place for place in places if kept.get(place) != now.get(place)]
+    differing = []
+    for place in dict.fromkeys((*kept, *now)):
+        if kept.get(place) != now.get(place):
+            differing.append(place)
     if not differing:
         return
 

@@ -38,8 +38,11 @@ class UndefinedError(Exception):
 @cache
 def operators() -> Mapping[str, Spec]:
     """The specifications of spec/, by the names of their functions in terms."""
-    specs = (specification(name) for name in known_operators())
-    return {spec.signature.function: spec for spec in specs}
+    by_function: dict[str, Spec] = {}
+    for name in known_operators():
+        spec = specification(name)
+        by_function[spec.signature.function] = spec
+    return by_function
 
 
 @cache

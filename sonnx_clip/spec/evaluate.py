@@ -368,7 +368,9 @@ class Evaluator:
     def is_defined(self, *values: Value) -> bool:
         """Whether values of the operands are in the domain of the operator."""
         domain = self.spec.domain_of(self.etype.family)
-        return domain is None or bool(self(domain, self.named(values)))
+        if domain is None:
+            return True
+        return bool(self(domain, self.named(values)))
 
     def _first_case(self, *values: Value) -> Case:
         """The case of values of the operands: the first whose condition holds."""
@@ -397,7 +399,8 @@ class Evaluator:
         """The classes of values of the operands; one, if the specification is right."""
         environment = self.named(values)
         case = self.case(*values)
-        return [klass for klass in self._classes[case.id] if self(klass.when, environment)]
+        of_case = self._classes[case.id]  # the condition of a class is one within its case
+        return [klass for klass in of_case if self(klass.when, environment)]
 
     def class_of(self, *values: Value) -> ValueClass:
         """The class of values of the operands; UserError if there is not exactly one."""

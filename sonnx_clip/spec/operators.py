@@ -71,4 +71,5 @@ def has_written_theory(spec: Spec) -> bool:
 
 def part_missing(spec: Spec, section: str) -> UserError:
     """The error of a command that needs a section which the file of an operator does not have."""
-    return UserError(f"{spec.operator} has no {section}", spec.file, f"add the section `{section}`")
+    message = f"{spec.operator} has no {section}"
+    return UserError(message, spec.file, f"add the section `{section}`")

@@ -32,7 +32,9 @@ def possible_answers(spec: Spec, etype: ElementType, triple: Triple) -> tuple[Va
     """
     evaluate = evaluator(spec, etype)
     named = evaluate.named(triple)
-    results = [evaluate(case.result, named) for case in spec.giving_cases(etype.family)]
+    results = []
+    for case in spec.giving_cases(etype.family):
+        results.append(evaluate(case.result, named))
     nans = []
     if etype.family == "float":
         nans = [encode("nan", etype), encode("-nan", etype)]
