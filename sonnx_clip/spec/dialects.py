@@ -168,7 +168,11 @@ class DialectExample(ExampleValues):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        x = next(iter(self.values.values()), ())
+        # X by its form: before `order_operands` a bound may be the first, and a bound is one number.
+        of_x = (
+            value for value in self.values.values() if value == "finite" or isinstance(value, tuple)
+        )
+        x = next(of_x, ())
         is_drawn = x == "finite"
         if is_drawn != isinstance(self.Y, ComputedBy):
             raise ValueError(
@@ -305,17 +309,24 @@ def defaults(
     dialect: Dialect,
     etype: ElementType,
 ) -> tuple[Value, Value] | None:
-    """The defaults of missing bounds as numbers of the element type; None if they are refused."""
+    """The defaults of missing bounds as numbers of the element type; None if they are refused.
+
+    UserError if one becomes no number of it, as an infinity becomes no integer.
+    """
     unconverted = given_defaults(spec, dialect, etype)
     if unconverted is None or dialect.missing is None:
         return None
     type_of_bound = bound_type(spec, dialect, etype)
     if dialect.missing.of == "element" or type_of_bound.id == etype.id:
         return unconverted
-    low, high = [convert(value, type_of_bound, etype) for value in unconverted]
-    # What becomes no integer, as an infinity, is no default bound of a dialect.
-    assert low is not None
-    assert high is not None
+    low = convert(unconverted[0], type_of_bound, etype)
+    high = convert(unconverted[1], type_of_bound, etype)
+    if low is None or high is None:
+        text = dialect.missing.min if low is None else dialect.missing.max
+        raise UserError(
+            f"the default bound {text} becomes no number of {etype.id}",
+            todo="give a number that every element type of the dialect has",
+        )
     return low, high
 
 
@@ -349,7 +360,7 @@ def effective_bounds(
 
 
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
-    """The bounds of an example as its dialect has them, a missing one too."""
+    """The bounds of an example as its dialect has them, a missing one too; UserError if one is no number."""
     texts: list[str | None] = []
     for name in spec.signature.ids[1:]:
         value = example.values.get(name)
@@ -357,7 +368,9 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     dialect = spec.dialect(example.dialect)
     etype = spec.element_type(example.type)
     low, high = effective_bounds(spec, dialect, etype, texts)
-    # The pages of dialects have examples with bounds that are numbers.
-    assert low is not None
-    assert high is not None
+    if low is None or high is None:
+        raise UserError(
+            f"a bound becomes no number of {etype.id}",
+            todo="give a bound that the element type has",
+        )
     return low, high

@@ -9,7 +9,7 @@ from sonnx_clip.language.tree import names_in
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.bounds_in_use import holds
-from sonnx_clip.spec.dialects import ComputedBy
+from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
 from sonnx_clip.spec.document import Diagnostic, Way
 from sonnx_clip.spec.entries import ABSENT, Example, OperandValues, Witness
 from sonnx_clip.spec.evaluate import evaluator
@@ -133,6 +133,8 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
         yield from _check_in_domain(spec, placed)
     for index, example in enumerate(spec.examples):
         yield from _check_example(spec, ("examples", index), example)
+    for index, example_of_dialect in enumerate(spec.dialect_examples):
+        yield from _check_dialect_example(spec, ("dialect_examples", index), example_of_dialect)
     yield from _check_bounds_in_use(spec)
     yield from _check_mechanisms(spec)
     yield from _check_second(spec)
@@ -201,6 +203,18 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
                 place = (*way, "not_representable_in", listed.index(etype.id))
                 message = f"`{example.id}` can be represented in {etype.id}"
                 yield Diagnostic(place, message, "remove the type")
+
+
+def _check_dialect_example(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
+    """A bound or an entry that is no number of the element type."""
+    etype = spec.element_type(example.type)
+    try:
+        bounds_of(spec, example)
+        for pair in example.pairs:
+            for text in pair:
+                encode(text, etype)
+    except UserError as error:
+        yield Diagnostic((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
 
 
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:

@@ -37,4 +37,16 @@ DIALECTS = [
       "    missing: {min: lowest, max: highest, of: element}\n    reading: onnx-words\n",
       "    missing: {min: lowest, max: heighest, of: element}\n    reading: onnx-words\n",
       "(dialects[…].id)", "onnx-1: `heighest` is not a number"),
+    m("a default that becomes no integer",
+      "uint8, uint16, uint32]\n    ranks: {least: 4, greatest: 4}\n    bounds: members\n"
+      "    bound_type: float32\n    missing: refused\n",
+      "uint8, uint16, uint32]\n    ranks: {least: 4, greatest: 4}\n    bounds: members\n"
+      "    bound_type: float32\n    missing: {min: -inf, max: inf, of: bound}\n",
+      "(dialects[…].id)", "the default bound -inf becomes no number of int8"),
+    m("a bound that the type of an example lacks",
+      "    type: int8\n    X: [-1, 0, 1]\n", "    type: int8\n    X: [-1, 0, 1]\n    L: -inf\n",
+      "(dialect_examples[…].id)", "`onnx_default_int8_inbounds`: int8 has no `inf`"),
+    m("an entry that the type of an example lacks",
+      "    type: int8\n    X: [-1, 0, 1]\n", "    type: int8\n    X: [-1, 0, 128]\n",
+      "(dialect_examples[…].id)", "`onnx_default_int8_inbounds`: "),
 ]

@@ -27,6 +27,18 @@ def test_the_digest_is_that_of_the_files(spec: Spec) -> None:
     assert spec.digest == hashlib.sha256(content).hexdigest()
 
 
+def test_example_of_a_dialect_may_give_a_bound_before_the_entries(tmp_path: Path) -> None:
+    text = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+    entries = "    type: int8\n    X: [-1, 0, 1]\n    Y: [-1, 0, 1]\n"
+    assert entries in text
+    path = tmp_path / "clip.yaml"
+    bound_first = "    type: int8\n    L: 0\n    X: [-1, 0, 1]\n    Y: [0, 0, 1]\n"
+    path.write_text(text.replace(entries, bound_first), encoding="utf-8")
+    examples = {example.id: example for example in load_spec(path).dialect_examples}
+    pairs = examples["onnx_default_int8_inbounds"].pairs
+    assert pairs == (("-1", "0"), ("0", "0"), ("1", "1"))
+
+
 @pytest.mark.parametrize(
     "condition",
     [
