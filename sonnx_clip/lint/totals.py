@@ -71,6 +71,7 @@ def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
                     nodes[judgement.id, judgement.verdict] += 1
                     broken.add(judgement.id)
         models.update(broken)
+    # Only rules that were broken: a table of zeros would hide them.
     counts = []
     for rule in profile().rules:
         if models[rule]:
