@@ -152,9 +152,13 @@ def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: 
     # The first of the ways that the words allow is that of the oracle.
     ways = oracle.scaled_ways(entry, scale, bias)
     scaled, *other_x = map(_bits, ways)
-    used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
-    triple = (scaled, _bits(used_lower), _bits(used_upper))
-    return _Call(_bits(result), triple, tuple(other_x))
+    used_bounds = oracle.bounds(entry.dtype, lower, upper)
+    low, high = map(_bits, used_bounds)
+    return _Call(
+        result=_bits(result),
+        triple=(scaled, low, high),
+        other_x=tuple(other_x),
+    )
 
 
 def _bits(array: Any) -> int:
@@ -175,11 +179,13 @@ def _applied_lines(call: Applied) -> Iterator[str]:
     for name in ("min", "max"):
         bound = call.given.get(name)
         arguments.append("missing" if bound is None else bound.decimal)
-    yield f"{call.dialect}, {call.type}: clip({', '.join(arguments)}) = {call.result.decimal}"
+    text = f"clip({', '.join(arguments)}) = {call.result.decimal}"
+    yield f"{call.dialect}, {call.type}: {text}"
 
     yield f"  X        {call.x}"
     for name, used in zip(("min", "max"), call.bounds, strict=True):
         bound = call.given.get(name)
+        # Of a missing bound too: its default is a number of the type.
         becomes = "" if bound == used else f", which is {used} in {call.type}"
         yield f"  {name:<8} {bound or 'missing'}{becomes}"
     for name in ("scale", "bias"):

@@ -73,7 +73,7 @@ def _where(witness: WitnessView) -> str:
 def finding_summary(finding: FindingView) -> str:
     """One witness in a line, its numbers and answers, without bits: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.rows]
-    if not answered:
+    if not answered:  # a finding about words alone
         return ""
     chosen = answered[0]
     for witness in answered:
@@ -91,7 +91,8 @@ def finding_summary(finding: FindingView) -> str:
         parts.append(f"Readings: {_answers_of(readings)}")
     if runtimes:
         parts.append(f"Runtimes: {_answers_of(runtimes)}")
-    return _BITS.sub("", ". ".join(parts))
+    summary = ". ".join(parts)
+    return _BITS.sub("", summary)
 
 
 def _answers_of(rows: Sequence[AnswerRow]) -> str:

@@ -56,7 +56,7 @@ def installed_runtimes(spec: Spec) -> dict[str, Runtime]:
         names |= dict.fromkeys(question.runtimes)
     runtimes = {}
     for name in names:
-        with suppress(ImportError):
+        with suppress(ImportError):  # a test measures with those that are installed
             runtimes[name] = find_runtime(name, spec.signature)
     return runtimes
 
@@ -101,6 +101,7 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
             result = np.asarray(_run(question, runtime))
+        # NumPy may promote a result to a wider type: its bits would be no answer in the type of X.
         if result.dtype != numpy_type(question.type):
             rejection = f"{OTHER_TYPE}{result.dtype}"
         else:

@@ -134,9 +134,10 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     texts = witness.texts()
     operands = {}
     for operand in spec.signature.operands:
-        if operand.id in texts:
+        text = texts.get(operand.id)
+        if text is not None:  # an operand without a number is missing in the call
             operand_type = scalar_type if operand.role == "scalar" else etype
-            bits = encode(texts[operand.id], operand_type)
+            bits = encode(text, operand_type)
             assert operand_type.width is not None  # a witness of `real` asks no runtime
             operands[operand.shown] = BitPattern(int(bits), operand_type.width)
     return question.model_copy(update={"operands": operands})
@@ -149,9 +150,15 @@ def read_measured(spec: Spec) -> Measured:
     finding asks a runtime, and for a specification that is not in spec/, there is nothing to record.
     """
     if not questions(spec) or not is_in_spec(spec):
-        return Measured(machine="", python="", runtimes={}, answers=())
+        return Measured(
+            machine="",
+            python="",
+            runtimes={},
+            answers=(),
+        )
     record = read_stored(repo_file(PATH), Measured, MEASURE)
     function = spec.signature.function
+    # The file has the answers of all operators, and only those of this one are compared.
     answers = tuple(answer for answer in record.answers if answer.operator == function)
     record = record.model_copy(update={"answers": answers})
     for stale in _stale(spec, record):
@@ -186,7 +193,9 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
 def record_text(record: Measured) -> str:
     """The record as the text of its file, an answer a line, so that a change is a line too."""
     # Rendered without the answers, which then go into the brackets of the empty list.
-    head = record.model_copy(update={"answers": ()}).model_dump_json(indent=1)
-    lines = ",\n".join(f"  {answer.model_dump_json()}" for answer in record.answers)
+    without_answers = record.model_copy(update={"answers": ()})
+    head = without_answers.model_dump_json(indent=1)
     opening, closing = head.rsplit("[]", 1)
-    return f"{opening}[\n{lines}\n ]{closing}\n"
+    lines = [f"  {answer.model_dump_json()}" for answer in record.answers]
+    answers = ",\n".join(lines)
+    return f"{opening}[\n{answers}\n ]{closing}\n"

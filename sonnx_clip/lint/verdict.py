@@ -328,6 +328,7 @@ class ModelReport:
     def verdict(self) -> Verdict | None:
         """The worst of its nodes; None where no Clip node was there to be judged."""
         verdicts = list(self.counts)
+        # Its nodes may all be met, or none be found, where not everything could be analysed.
         if self.undecided:
             verdicts.append(Verdict.UNKNOWN)
         return most_severe(verdicts) if verdicts else None
@@ -408,7 +409,8 @@ def group_by(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[l
 def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
     """The first few texts as they are shown, each once, and how many more there are."""
     distinct = list(dict.fromkeys(texts))
-    return [*map(show, distinct[:NAMED]), *more_than_some(len(distinct))]
+    lines = list(map(show, distinct[:NAMED]))
+    return lines + more_than_some(len(distinct))
 
 
 def more_than_some(count: int) -> list[str]:

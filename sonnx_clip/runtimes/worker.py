@@ -76,7 +76,7 @@ def open_runtime(
         return missing(error), None
     board.call = OPENS
     version = printable(str(runtime.version))
-    models = list(runtime.run_texts.items())
+    models = list(runtime.run_texts.items())  # JSON has no keys that are true or false
     caller: Handle | None = None
     form: ModelForm | None = None
     if not models_only:
@@ -186,7 +186,7 @@ class Child:
             self.close()
             raise
         self.version: str = greeting["version"]
-        if greeting["word"] == "unsupported":
+        if greeting["word"] == "unsupported":  # its process has ended by itself
             self.close()
             opens_models = bool(greeting["models"])
             raise UnsupportedError(greeting["words"], self.version, opens_models=opens_models)
@@ -289,6 +289,7 @@ class Worker(Child):
         self, shape: Sequence[int], form: ModelForm | None = None
     ) -> tuple[list[str], str]:
         """The Python text of a call with X of a shape: statements after the operands, and the result."""
+        # A call of a form is made by a model of that form, a plain one by the model that was opened.
         set_up = self._set_up
         call = self.call
         if form is not None:
