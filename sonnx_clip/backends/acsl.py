@@ -30,6 +30,30 @@ _CHOICE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _ATOM = range(LOOSEST, LOOSE
 _SIGNS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 _FREE = (LOOSEST, LOOSEST)  # the places of the arguments of a call
 
+# Names that Frama-C gives to goals: of what a contract ensures, and of the loop.
+_MEANING = ("meaning",)
+_ENSURED: Mapping[str, tuple[str, ...]] = {
+    "rank": ("number", "nan"),
+    "limit": ("number", "nan"),
+    "less_than": _MEANING,
+    "less_equal": _MEANING,
+    "at_least": _MEANING,
+    "clip_element": _MEANING,
+}
+_OF_LOOP = (
+    "loop_invariant_i_in_range",
+    "loop_invariant_done",
+    "loop_invariant_to_do",
+    "loop_assigns",
+    "loop_variant",
+    "assert_rte_mem_access",
+    "assert_rte_mem_access_2",
+    "assert_rte_unsigned_overflow",
+    "requires_x_readable",
+    "requires_y_writable",
+    "requires_same_or_separate",
+)
+
 
 def contract_path(etype: ElementType) -> str:
     """Path of the contracts of an element type in the repository."""
@@ -49,7 +73,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
     """
     files = {LOOP: template("acsl_loop.j2").render()}
     for etype in spec.element_types:
-        if etype.c is None:
+        if etype.c is None:  # reals
             continue
         printer = AcslPrinter(etype, spec.signature.ids)
         cases = []
@@ -115,7 +139,8 @@ class AcslPrinter(Printing):
         else:
             # The operators of ACSL compare real numbers, in which a NaN has no place; these
             # predicates, such as \lt_float, compare floats.
-            form = NodeForm(_ATOM, f"\\{_SIGNS[expr.operator]}_{self.etype.c}({{0}}, {{1}})", _FREE)
+            predicate = f"\\{_SIGNS[expr.operator]}_{self.etype.c}"
+            form = NodeForm(_ATOM, f"{predicate}({{0}}, {{1}})", _FREE)
         return self.filled(form, expr.left, expr.right)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
@@ -138,8 +163,11 @@ class AcslPrinter(Printing):
 
 def c_functions(etype: ElementType) -> tuple[str, ...]:
     """The functions of the C of an element type, each of which has a contract."""
-    of_bits = ("rank", "limit", "less_than", "less_equal", "at_least") if is_bits(etype) else ()
-    return (*of_bits, "clip_element", "clip_elements", f"sonnx_clip_{etype.id}")
+    functions = ("clip_element", "clip_elements", f"sonnx_clip_{etype.id}")
+    if is_bits(etype):
+        # What C has operators for in other types.
+        return ("rank", "limit", "less_than", "less_equal", "at_least", *functions)
+    return functions
 
 
 def required_goals(etype: ElementType) -> tuple[str, ...]:
@@ -147,19 +175,11 @@ def required_goals(etype: ElementType) -> tuple[str, ...]:
 
     Accesses to memory and overflows are called ``rte``: Frama-C finds them in the C itself.
     """
-    ensured = {
-        "rank": ("number", "nan"), "limit": ("number", "nan"), "less_than": ("meaning",),
-        "less_equal": ("meaning",), "at_least": ("meaning",), "clip_element": ("meaning",),
-    }  # fmt: skip
-    of_loop = (
-        "loop_invariant_i_in_range", "loop_invariant_done", "loop_invariant_to_do", "loop_assigns",
-        "loop_variant", "assert_rte_mem_access", "assert_rte_mem_access_2", "assert_rte_unsigned_overflow",
-        "requires_x_readable", "requires_y_writable", "requires_same_or_separate",
-    )  # fmt: skip
     names_of_goals = []
     for function in c_functions(etype):
         names_of_goals.append(f"{function}_assigns")
-        names = ensured.get(function, ("every_element",))
+        # The two functions on arrays ensure the same of every element.
+        names = _ENSURED.get(function, ("every_element",))
         names_of_goals += [f"{function}_ensures_{name}" for name in names]
-    names_of_goals += [f"clip_elements_{name}" for name in of_loop]
+    names_of_goals += [f"clip_elements_{name}" for name in _OF_LOOP]
     return tuple(names_of_goals)

@@ -59,15 +59,13 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     files: dict[str, str] = {}
     canaries: list[Obligation] = []
     # Reversed, so that the first type of a family is what stays under its name.
-    first = {etype.family: etype for etype in reversed(spec.element_types)}
-    for etype in first.values():
+    first_types = {etype.family: etype for etype in reversed(spec.element_types)}
+    for etype in first_types.values():
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
         kind: Kind = "canary"
-        modules = []
-        for wrong in spec.wrong_operators:
-            module = _module(spec, etype, wrong)
-            if module.goals:
-                modules.append(module)
+        of_operators = [_module(spec, etype, wrong) for wrong in spec.wrong_operators]
+        # A wrong operator may be right in a family: without NaNs, say.
+        modules = [module for module in of_operators if module.goals]
         if has_written_theory(spec):
             modules.append(wrong_conditions(etype))
         if etype.family == "real":
@@ -89,13 +87,15 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]
     false_properties = set()
     try:
         for entry in spec.properties:
-            named = entry.false_for == wrong.id and etype.family in entry.families
-            if named and is_false_somewhere(spec, entry, etype.family):
+            if entry.false_for != wrong.id or etype.family not in entry.families:
+                continue
+            if is_false_somewhere(spec, entry, etype.family):
                 false_properties.add(entry.id)
         claims = claims_of(spec, etype.id, "properties")
     except NoCaseError:  # the cases have a gap, which the provers find
         return []
-    stated = (claim for claim in claims if claim.role in ("holds", "repaired"))
+    # Claims of other roles state where a property fails.
+    stated = [claim for claim in claims if claim.role in ("holds", "repaired")]
     return [claim for claim in stated if claim.shows[0] in false_properties]
 
 
@@ -105,8 +105,9 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     claims = _claims(spec, etype, wrong)
     formulas: list[Expr] = []
     for claim in claims:
-        stated = (claim.conclusion, *claim.premises)
-        formulas += (formula for formula in stated if not isinstance(formula, Written))
+        formulas += claim.premises
+        if not isinstance(claim.conclusion, Written):
+            formulas.append(claim.conclusion)
     used = definitions_used(spec, formulas)
     definitions = [definition(spec, d, etype) for d in used if d.id != wrong.of]
 
@@ -129,10 +130,12 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongOperator) -> Module:
     parts.append(comment("Definitions."))
     parts += [declared.text for declared in definitions]
     parts.append(operator.text)
+    name = "".join(word.capitalize() for word in wrong.id.split("_"))
+    claim_printer = WhymlPrinter(etype, spec.signature)  # whose `cases` is the wrong operator
     return Module(
-        name="".join(word.capitalize() for word in wrong.id.split("_")),
+        name=name,
         about=f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
         uses=uses_of(spec, etype),
         parts=parts,
-        goals=[goal(claim, WhymlPrinter(etype, spec.signature)) for claim in claims],
+        goals=[goal(claim, claim_printer) for claim in claims],
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.backends.coq_formats import render_formats
+from sonnx_clip.backends.coq_formats import capitalised, render_formats
 from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import CoqStatement, template
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 FOLDER = "generated/coq"
 # The sections whose definitions stand beside the cases; the others stand beside the readings.
 OF_MEANING = ("cases", "classes", "properties", "constraints", "latitude")
+# The claims on the cases that share their roles with those on the classes of each case.
+_OF_CASES = ("cases_complete", "cases_disjoint")
+# The tactic that decides goals of a family, from coq/Order.v, with the parameters of its section.
 _TACTICS = {
     "float": "float_order prec emax prec_is_positive prec_is_less",
     "int": "integer_order least greatest not_empty",
@@ -74,6 +77,7 @@ def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
             others.append(claim)
     # That the cases are the Clip of coq/ comes first: so its theorem can be found.
     yield from (*written, *others)
+    # Coq models tensors as functions of an index: shapes and tags of types are left to Why3.
     entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
     for claim in claims_of(spec, id_, "constraints"):
         if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
@@ -126,7 +130,8 @@ class _Family:
         theorems = [self._theorem(claim) for claim in claims_of_family(self.spec, self.family)]
 
         # The order in which the tactics unfold: what uses a name comes before the name.
-        names = [definition.name for definition in (*claims, *classes, *reversed(definitions))]
+        unfolded = (*claims, *classes, *reversed(definitions))
+        names = [statement.name for statement in unfolded]
         names.append("cases")
         names += [case.name for case in reversed(cases)]
         return self._rendered(
@@ -153,7 +158,7 @@ class _Family:
 
     def _theorem(self, claim: Claim) -> CoqStatement:
         return CoqStatement(
-            title=claim.title[0].upper() + claim.title[1:],
+            title=capitalised(claim.title),
             name="cases_are_clip" if claim.role == "written" else claim.name,
             body=self._statement(claim),
             shows=claim.shows,
@@ -173,25 +178,28 @@ class _Family:
         names = [statement.name for statement in reversed(readings)]
         names += [definition.id for definition in reversed(used)]
         names.append("cases")
+        cases = [case.id for case in reversed(self.spec.cases)]  # defined in the other file
+        own_definitions = [self._defined(d) for d in used if d.id not in elsewhere]
         return self._rendered(
             "family_readings.v.j2",
             names,
-            [case.id for case in reversed(self.spec.cases)],
+            cases,
             theorems,
-            definitions=[self._defined(d) for d in used if d.id not in elsewhere],
+            definitions=own_definitions,
             readings=readings,
         )
 
     def _rendered(
         self,
-        name: str,
+        file: str,
         own: Sequence[str],
         others: Sequence[str],
         theorems: Sequence[CoqStatement],
         **parts: object,
     ) -> str:
+        # Names of another file are checked where that file is rendered.
         check_names(own, [t.name for t in theorems])
-        return template(name).render(
+        return template(file).render(
             header=header(self.spec),
             family=self.family,
             operands=self.spec.signature.arguments,
@@ -206,7 +214,7 @@ class _Family:
 
         Proofs about the classes try first without unfolding them (`outlined` in the template).
         """
-        letters: dict[str, str] = {}
+        letters: dict[str, str] = {}  # by the id of the definition
 
         # A definition that uses an opaque one is opaque too: definitions come after what they use.
         def has_constant(node: tree.Expr) -> bool:
@@ -215,11 +223,12 @@ class _Family:
             return bool(getattr(node, "constant", None))
 
         for definition in definitions:
-            in_family = definition.families is None or self.family in definition.families
-            is_condition = kind_of(definition.is_) is not tree.Kind.ELEMENT
-            if in_family and is_condition and any(map(has_constant, subtrees(definition.is_))):
-                count = len(definition.parameters or self.spec.signature.ids)
-                letters[definition.id] = "abcdefgh"[:count]
+            is_element = kind_of(definition.is_) is tree.Kind.ELEMENT
+            if is_element or not definition.is_for(self.family):
+                continue
+            if any(map(has_constant, subtrees(definition.is_))):
+                parameters = definition.parameters or self.spec.signature.ids
+                letters[definition.id] = "abcdefgh"[: len(parameters)]
         return list(letters.items())
 
     # Definitions
@@ -228,11 +237,22 @@ class _Family:
         return CoqPrinter(self.family, where, self.spec.signature)
 
     def _definition(
-        self, name: str, parameters: str, body: str, title: str = "", kind: str = "bool"
+        self,
+        name: str,
+        parameters: str,
+        body: str,
+        title: str = "",
+        kind: str = "bool",
     ) -> CoqStatement:
         return CoqStatement(title, name, body, head=f"{name} ({parameters} : t) : {kind}")
 
-    def _condition(self, id_: str, parameters: str, expr: Expr, title: str) -> CoqStatement:
+    def _condition(
+        self,
+        id_: str,
+        parameters: str,
+        expr: Expr,
+        title: str,
+    ) -> CoqStatement:
         return self._definition(id_, parameters, self._printer(id_).show(expr), title)
 
     def _defined(self, definition: Definition) -> CoqStatement:
@@ -240,7 +260,7 @@ class _Family:
         id_ = definition.id
         title = definition.title
         parameters = " ".join(definition.parameters).lower() or self.spec.signature.arguments
-        if definition.families is not None and self.family not in definition.families:
+        if not definition.is_for(self.family):
             return self._definition(id_, parameters, "false", f"{title}: none in this family")
         kind = "t" if kind_of(definition.is_) is tree.Kind.ELEMENT else "bool"
         body = self._printer(id_).show(definition.is_)
@@ -249,39 +269,45 @@ class _Family:
     def _of_result(self, expr: Expr, printed: str) -> str:
         """What is printed of an expression, after the name for the result where it uses that."""
         signature = self.spec.signature
-        if signature.result.id not in free_names(expr):
+        y = signature.result.id
+        if y not in free_names(expr):
             return printed
-        return f"let {signature.result.id.lower()} := cases {signature.arguments} in\n  {printed}"
+        return f"let {y.lower()} := cases {signature.arguments} in\n  {printed}"
 
     def _properties(self) -> Iterator[CoqStatement]:
         for p in self.spec.properties:
-            if self.family in p.families:
-                variables = f"({self._variables(p)} : t)"
-                body = self._of_result(p.claim, self._printer(p.id).proposition(p.claim))
-                yield from self._claim(p, variables, body)
+            if self.family not in p.families:
+                continue
+            proposition = self._printer(p.id).proposition(p.claim)
+            body = self._of_result(p.claim, proposition)
+            yield from self._claim(p, f"({self._variables(p)} : t)", body)
 
     def _constraints(self) -> Iterator[CoqStatement]:
         signature = self.spec.signature
         entries = []
         for name in signature.ids:
             variable = name.lower()
+            # A tensor is a function of an index (`_tensors`).
             entries.append(f"({variable} i)" if name in signature.tensors else variable)
         for constraint in self.spec.constraints:
-            if self.family in constraint.families and speaks_of_entries(constraint):
-                holds = self._printer(constraint.id).proposition(constraint.holds)
-                body = f"let y := fun i => cases {' '.join(entries)} in\n  {holds}"
-                yield from self._claim(constraint, self._tensors(), body)
+            if self.family not in constraint.families or not speaks_of_entries(constraint):
+                continue
+            holds = self._printer(constraint.id).proposition(constraint.holds)
+            body = f"let y := fun i => cases {' '.join(entries)} in\n  {holds}"
+            yield from self._claim(constraint, self._tensors(), body)
 
     def _claim(
         self, entry: Property | Constraint, variables: str, body: str
     ) -> Iterator[CoqStatement]:
         name = f"claim_{entry.id}"
         yield CoqStatement(entry.title, name, body, head=f"{name} {variables} : Prop")
-        if self.family in entry.repaired:
-            name = f"condition_{entry.id}"
-            body = self._printer(entry.id).proposition(entry.repaired[self.family])
-            title = f"The condition of: {entry.title}"
-            yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
+        condition = entry.repaired.get(self.family)
+        if condition is None:  # it holds as it is stated
+            return
+        name = f"condition_{entry.id}"
+        body = self._printer(entry.id).proposition(condition)
+        title = f"The condition of: {entry.title}"
+        yield CoqStatement(title, name, body, head=f"{name} {variables} : Prop")
 
     def _variables(self, p: Property) -> str:
         return " ".join(variables_of(self.spec.signature, p.claim)).lower()
@@ -301,11 +327,12 @@ class _Family:
         yield self._condition(r.predicate, signature.arguments_and_result, r.returns, title)
         for agreement in _agreements(r):
             region = agreement.regions.get(self.family)
-            if region is not None:
-                name = f"{r.word}_region{agreement.suffix}"
-                body = self._of_result(region, self._printer(name).show(region))
-                title = f"Where {r.id} has the {agreement.equal} of the cases"
-                yield self._definition(name, signature.arguments, body, title)
+            if region is None:  # it agrees everywhere
+                continue
+            name = f"{r.word}_region{agreement.suffix}"
+            body = self._of_result(region, self._printer(name).show(region))
+            title = f"Where {r.id} has the {agreement.equal} of the cases"
+            yield self._definition(name, signature.arguments, body, title)
 
     # Theorems
 
@@ -313,7 +340,7 @@ class _Family:
         operands = self.spec.signature.arguments
         id_ = claim.shows[0]
         for_all = f"forall {operands} : t"
-        of_cases = claim.name in ("cases_complete", "cases_disjoint")
+        of_cases = claim.name in _OF_CASES
         # A claim about the classes of a case shows the case first, then its classes.
         parts = claim.shows if of_cases else claim.shows[1:]
         match claim.role:
@@ -325,8 +352,9 @@ class _Family:
                     return f"{for_all}, {any_of}"
                 return f"{for_all}, {id_} {operands} ->\n  {any_of}"
             case "disjoint":
-                pairs = combinations(parts, 2)
-                exclusions = [f"~ ({a} {operands} /\\ {b} {operands})" for a, b in pairs]
+                exclusions = []
+                for a, b in combinations(parts, 2):
+                    exclusions.append(f"~ ({a} {operands} /\\ {b} {operands})")
                 return f"{for_all},\n  " + " /\\\n  ".join(exclusions)
 
         if self._is_of_tensors(claim):
@@ -350,9 +378,10 @@ class _Family:
             return f"intros index {operands}; unfolded; by_entries {from_last}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
-        of_classes = claim.name not in ("cases_complete", "cases_disjoint")
         # A partition into classes has a tactic of its own, which is called as the role is.
-        return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
+        is_partition = claim.role in ("complete", "disjoint")
+        of_classes = claim.name not in _OF_CASES
+        return claim.role if is_partition and of_classes else "decided"
 
     def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
         """That a reading allows an answer everywhere, and agrees exactly where it is stated."""

@@ -42,6 +42,11 @@ def render_formats(spec: Spec) -> str:
     return template("formats.v.j2").render(header=header(spec), formats=formats)
 
 
+def capitalised(title: str) -> str:
+    """The title of a claim as a sentence; `str.capitalize` would change the ids in it."""
+    return title[0].upper() + title[1:]
+
+
 @dataclass(frozen=True)
 class _Format:
     spec: Spec
@@ -49,6 +54,7 @@ class _Format:
 
     def facts(self) -> Iterator[CoqStatement]:
         """The claims on single elements or constraints that hold at a witness."""
+        # A role is shared by claims on several sections, which are told apart by their entries.
         properties = {entry.id for entry in self.spec.properties}
         constraints = {entry.id for entry in self.spec.constraints}
         examples = {entry.id for entry in self.spec.examples}
@@ -90,9 +96,11 @@ class _Format:
         operands = []
         for name in signature.ids:
             number = self._given(claim.witness[name])
+            # A tensor of one entry: a function of an index that has one value.
             is_tensor = name in signature.tensors
             operands.append(f"(fun _ : unit => {number})" if is_tensor else number)
-        return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
+        arguments = " ".join(operands)
+        return self._fact(claim, f"~ claim_{claim.shows[0]} unit {arguments}")
 
     def _example(self, claim: Claim) -> CoqStatement:
         """A worked example: the conjunction of its equations."""
@@ -101,31 +109,35 @@ class _Format:
     def _results(self, claim: Claim) -> Iterator[str]:
         """The equations of a worked example."""
         assert not isinstance(claim.conclusion, Written)
-        for part in conjuncts(claim.conclusion):
-            if isinstance(part, tree.Call):
-                result, y = part.arguments
-                assert isinstance(result, tree.Call)
-                numbers = []
-                for argument in result.arguments:
-                    if isinstance(argument, tree.Name):
-                        numbers.append(self._given(claim.witness[argument.id]))
-                    else:
-                        numbers.append(self._given(argument))
-                yield f"cases {' '.join(numbers)} = {self._given(y)}"
+        for equation in conjuncts(claim.conclusion):
+            if not isinstance(equation, tree.Call):
+                continue
+            result, y = equation.arguments
+            assert isinstance(result, tree.Call)
+            numbers = []
+            for argument in result.arguments:
+                # An entry of a tensor is a number in the claim; a scalar is in its witness.
+                if isinstance(argument, tree.Name):
+                    numbers.append(self._given(claim.witness[argument.id]))
+                else:
+                    numbers.append(self._given(argument))
+            yield f"cases {' '.join(numbers)} = {self._given(y)}"
 
     def _difference(self, claim: Claim) -> CoqStatement:
         """Where a reading differs according to the file, it allows an answer other than the cases."""
         reading = self.spec.reading(claim.shows[0])
         bitwise = claim.name.endswith("_bitwise")
-        witness = reading.differs_bitwise_at if bitwise else reading.differs_at
-        texts = witness["float"].texts()
+        witnesses = reading.differs_bitwise_at if bitwise else reading.differs_at
+        texts = witnesses["float"].texts()
         operands = tuple(encode(texts[name], self.etype) for name in self.spec.signature.ids)
+        # Coq needs a particular answer; the claim of Why3 leaves open which one it is.
         expected = evaluator(self.spec, self.etype).result(*operands)
         other = expected  # were there no other answer, Coq would not accept this one
         for answer in answers(self.spec, self.etype, reading, operands):
-            has_same_value = same_value(answer, expected, self.etype)
             has_same_bits = identical(answer, expected)
-            if not (has_same_bits if bitwise else has_same_value):
+            has_same_value = same_value(answer, expected, self.etype)
+            agrees_there = has_same_bits if bitwise else has_same_value
+            if not agrees_there:
                 other = answer
                 break
 
@@ -150,9 +162,8 @@ class _Format:
         )
 
     def _fact(self, claim: Claim, statement: str) -> CoqStatement:
-        title = claim.title[0].upper() + claim.title[1:]
         return CoqStatement(
-            title=title,
+            title=capitalised(claim.title),
             name=f"{self.etype.id}_{claim.name}",
             body=statement,
             shows=claim.shows,

@@ -46,6 +46,7 @@ class CoqPrinter(Printing):
         "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
         "iff": NodeForm(_APPLY, "Bool.eqb {0} {1}", (_ATOM, _ATOM)),
         "implies": NodeForm(_APPLY, "implb {0} {1}", (_ATOM, _ATOM)),
+        # The right operand in parentheses unless it is an application: more than Coq needs.
         "or": NodeForm(_BOOL_OR, "{0} || {1}", (_BOOL_OR, _APPLY)),
         "and": NodeForm(_BOOL_AND, "{0} && {1}", (_BOOL_AND, _APPLY)),
         "not": NodeForm(_APPLY, "negb {0}", (_ATOM,)),
@@ -91,8 +92,8 @@ class CoqPrinter(Printing):
                 name = "cases"
             case tree.Call(function=function):
                 name = _FUNCTIONS.get(function, function)
-        arguments = " ".join(self.operand(argument, _ATOM) for argument in expr.arguments)
-        return _APPLY, f"{name} {arguments}"
+        arguments = [self.operand(argument, _ATOM) for argument in expr.arguments]
+        return _APPLY, " ".join([name, *arguments])
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a number or an entry of a tensor."""
@@ -101,20 +102,25 @@ class CoqPrinter(Printing):
                 return _ATOM, name.lower()
             case tree.Subscript(tensor=tensor):
                 return _APPLY, f"{tensor.id.lower()} i"
-            case tree.Number(text=text, constant=name) if name in _CONSTANTS.get(self.family, ()):
-                return (_APPLY, f"opposite {name}") if text.startswith("-") else (_ATOM, text)
-            case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
-                # Zero, in any spelling: of numbers without a name it alone is in every format.
-                return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
-            case tree.Number(text=text):
-                message = f"{text} has no name that denotes it in every {self.family} format"
-                raise UserError(
-                    message, self.where, "the theorems have 0 and the named constants except nan"
-                )
+            case tree.Number():
+                return self._number(expr)
             case _:
-                raise UserError(
-                    "the Coq theorems do not cover this", self.where, "leave it to Why3"
-                )
+                message = "the Coq theorems do not cover this"
+                raise UserError(message, self.where, "leave it to Why3")
+
+    def _number(self, number: tree.Number) -> Piece:
+        """A number by its name, which stands for it in every format of the family."""
+        name = number.constant
+        if name not in _CONSTANTS.get(self.family, ()):
+            # Zero, in any spelling: of numbers without a name it alone is in every format.
+            is_zero = self.family == "float" and not number.text.strip("-0.")
+            if not is_zero:
+                message = f"{number.text} has no name that denotes it in every {self.family} format"
+                todo = "the theorems have 0 and the named constants except nan"
+                raise UserError(message, self.where, todo)
+            name = "zero"
+        is_negative = number.text.startswith("-")
+        return (_APPLY, f"opposite {name}") if is_negative else (_ATOM, name or "")
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,7 @@ class Proposition(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A function or an entry of the YAML with its arguments."""
         match expr:
+            # As Coq's own equality, by which proofs can rewrite.
             case tree.Call(function="identical", arguments=(a, b)):
                 left = self.computed.operand(a, _APPLY)
                 right = self.computed.operand(b, _APPLY)

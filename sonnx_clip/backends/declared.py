@@ -12,7 +12,6 @@ from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Call, Expr, Kind, Use, subtrees
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.spec.dialects import defaults
-from sonnx_clip.spec.entries import Restriction
 from sonnx_clip.spec.findings import allowed_answers
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Constraint, Definition, Property
+    from sonnx_clip.spec.entries import Constraint, Definition, Property, Restriction
     from sonnx_clip.spec.findings import Allowed
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -31,10 +30,12 @@ def declarations_used(spec: Spec, etype: ElementType, statements: Iterable[str])
     key = ("declarations", etype.id)
     if key not in spec.memo:
         spec.memo[key] = _declarations(spec, etype)
+    # Each theory of a type, and each question on a mutant, selects among the same declarations.
     sorts: dict[str, list[Declared]] = spec.memo[key]
     by_name: dict[str, Declared] = {}
     for group in sorts.values():
-        by_name |= {declared.name: declared for declared in group}
+        for declared in group:
+            by_name[declared.name] = declared
 
     # The closure of what the words of the statements name: a word that names nothing is a variable,
     # or is declared in a module that the theory uses.
@@ -67,15 +68,21 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
     tensors = tensor_printer(spec, etype)
     operands = spec.signature.arguments
     with_result = spec.signature.arguments_and_result
+    definitions = [definition(spec, d, etype) for d in spec.definitions]
     classes = []
     for klass in spec.classes_of(etype.family):
+        # A class is a part of its case: `when` distinguishes it within the case alone.
         condition = f"{klass.case} {operands} /\\ {printer.operand(klass.when, AND)}"
         classes.append(declare(klass.id, operands, "t", condition))
     answers = []
     for name, allowed in allowed_answers(spec).items():
         if _has(spec, etype, allowed):
             answers.append(_allowed(spec, etype, printer, name, allowed))
-    properties = [entry for entry in spec.properties if etype.family in entry.families]
+    properties = []
+    for entry in spec.properties:
+        if etype.family in entry.families:
+            properties.append(_property(spec, printer, entry))
+    constraints = [stated_predicate(c, with_result, "tensor", tensors) for c in spec.constraints]
     # Why3 reads a file from top to bottom: each group uses those above it only.
     return {
         "tensors": [
@@ -87,7 +94,7 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
         ],
         "The other sign.": [opposite_function(etype, printer)],
         "Cases.": cases_and_result(spec, etype, printer),
-        "Definitions.": [definition(spec, d, etype) for d in spec.definitions],
+        "Definitions.": definitions,
         "Classes.": classes,
         "The bits of a float: sign and magnitude.": _float_bits(etype, printer),
         "values": [
@@ -98,15 +105,16 @@ def _declarations(spec: Spec, etype: ElementType) -> Mapping[str, Sequence[Decla
             )
         ],
         "Whether y is an answer that a reading or a dialect allows.": answers,
-        "What is claimed of the cases.": [_property(spec, printer, p) for p in properties],
-        "constraints": [
-            stated_predicate(c, with_result, "tensor", tensors) for c in spec.constraints
-        ],
+        "What is claimed of the cases.": properties,
+        "constraints": constraints,
     }
 
 
 def cases_and_result(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str = "cases"
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str = "cases",
 ) -> list[Declared]:
     """The cases, and the function of this name: the result of the first case that holds."""
     operands = spec.signature.arguments
@@ -118,7 +126,8 @@ def cases_and_result(
     *first, last = spec.giving_cases(etype.family)
     body = ""
     for case in first:
-        body += f"if {case.id} {operands} then {printer.show(case.result)} else\n    "
+        result = printer.show(case.result)
+        body += f"if {case.id} {operands} then {result} else\n    "
     body += printer.show(last.result)
     head = f"function {name} ({operands}: t) : t"
     declared.append(Declared(head, body, "The result of each case.", apart=True))
@@ -153,39 +162,55 @@ def uses_opposite(spec: Spec) -> bool:
     known: dict[tuple[str, str], bool] = spec.memo
     key = ("uses", "opposite")
     if key not in known:
-        expressions = [case.result for case in spec.cases]
-        expressions += [domain.holds for domain in spec.domain.values()]
-        expressions += [condition for _, condition in conditions_of(spec)]
-        expressions += [wrong.is_ for wrong in spec.wrong_operators]
-        for finding in spec.findings:
-            expressions += [theorem.holds for theorem in finding.theorems]
-        known[key] = any(_calls(expr, "opposite") for expr in expressions)
+        known[key] = any(map(_calls_opposite, _expressions_of(spec)))
     return known[key]
 
 
-def _calls(expr: Expr, function: str) -> bool:
-    """Whether an expression calls a function of the language."""
-    return any(isinstance(node, Call) and node.function == function for node in subtrees(expr))
+def _expressions_of(spec: Spec) -> Iterator[Expr]:
+    """All expressions of a specification that are rendered."""
+    for case in spec.cases:
+        yield case.result
+    for domain in spec.domain.values():
+        yield domain.holds
+    for _, condition in conditions_of(spec):
+        yield condition
+    for wrong in spec.wrong_operators:
+        yield wrong.is_
+    for finding in spec.findings:
+        for theorem in finding.theorems:
+            yield theorem.holds
+
+
+def _calls_opposite(expr: Expr) -> bool:
+    return any(isinstance(node, Call) and node.function == "opposite" for node in subtrees(expr))
 
 
 def definition(spec: Spec, d: Definition, etype: ElementType) -> Declared:
     """A definition; false where the family has none."""
     parameters = d.parameters or spec.signature.ids
     names = " ".join(name.lower() for name in parameters)
-    if d.families is not None and etype.family not in d.families:
+    if not d.is_for(etype.family):
         # Conditions that all families share may use it: no real is a NaN, say.
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
     body = element_printer(spec, etype).show(d.is_)
-    return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Kind.ELEMENT)
+    is_function = kind_of(d.is_) is Kind.ELEMENT  # a condition is a predicate
+    return declare(d.id, names, "t", body, d.title, is_function=is_function)
 
 
 def stated_predicate(
-    entry: Constraint | Restriction, parameters: str, kind: str, printer: WhymlPrinter
+    entry: Constraint | Restriction,
+    parameters: str,
+    kind: str,
+    printer: WhymlPrinter,
 ) -> Declared:
     """A constraint or a restriction as a predicate."""
-    title = entry.statement if isinstance(entry, Restriction) else entry.title
     return declare(
-        f"{STATED}{entry.id}", parameters, kind, printer.show(entry.holds), title, apart=True
+        f"{STATED}{entry.id}",
+        parameters,
+        kind,
+        printer.show(entry.holds),
+        entry.title,
+        apart=True,
     )
 
 
@@ -220,12 +245,16 @@ def _has(spec: Spec, etype: ElementType, allowed: Allowed) -> bool:
     dialect = spec.dialect(allowed.dialect)
     if etype.id not in dialect.element_types:
         return False
-    is_complete = len(allowed.parameters) == len(spec.signature.all_ids)
-    return is_complete or defaults(spec, dialect, etype) is not None
+    has_all_bounds = len(allowed.parameters) == len(spec.signature.all_ids)
+    return has_all_bounds or defaults(spec, dialect, etype) is not None
 
 
 def _allowed(
-    spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, allowed: Allowed
+    spec: Spec,
+    etype: ElementType,
+    printer: WhymlPrinter,
+    name: str,
+    allowed: Allowed,
 ) -> Declared:
     """What a reading or a dialect allows, with the default bounds where bounds are left out."""
     signature = spec.signature
@@ -243,10 +272,14 @@ def _allowed(
         bounds = defaults(spec, spec.dialect(allowed.dialect), etype)
         assert bounds is not None  # `_has` requires them
         arguments = dict(zip(signature.scalars, map(printer.value, bounds), strict=True))
+        # `allowed_answers` ends the name with what is left out.
         _, _, missing = name.rpartition("_")
         title += f", without {missing}"
-    arguments |= {variable: variable.lower() for variable in allowed.parameters}
-    body = " ".join([reading.predicate, *(arguments[id_] for id_ in signature.all_ids)])
+    # Given bounds after the defaults, which they replace.
+    for variable in allowed.parameters:
+        arguments[variable] = variable.lower()
+    in_order = [arguments[id_] for id_ in signature.all_ids]
+    body = " ".join([reading.predicate, *in_order])
     return declare(name, " ".join(allowed.parameters).lower(), "t", body, title)
 
 
@@ -290,8 +323,8 @@ def conditions_of(
     for section in sections:
         for entry in getattr(spec, section):
             for field in CONDITIONS[section]:
-                value = getattr(entry, field)
-                by_family = value if isinstance(value, dict) else {"": value}
+                stated = getattr(entry, field)
+                by_family = stated if isinstance(stated, dict) else {"": stated}
                 for family, condition in by_family.items():
                     yield ConditionField(section, entry, field, family), condition
 
@@ -312,4 +345,5 @@ def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
 
 def definitions_of(spec: Spec, *sections: str) -> list[Definition]:
     """The definitions that the conditions of some sections use, and what these use."""
-    return definitions_used(spec, (condition for _, condition in conditions_of(spec, sections)))
+    conditions = [condition for _, condition in conditions_of(spec, sections)]
+    return definitions_used(spec, conditions)

@@ -53,14 +53,16 @@ def why3_configuration(drivers: str, versions: Mapping[str, str]) -> str:
         versions: the version of each prover.
     """
     # Why3 fills in %S steps, %t seconds, %m megabytes and %f, the file.
+    variables = {"resources": "%S", "seconds": "%t", "megabytes": "%m"}
     provers = []
     for name, version in versions.items():
+        by_steps = [*COMMANDS[name], "%f"]
         # Why3 wants a command for a call without a limit of steps, too.
-        parts = (*COMMANDS[name], "%f")
-        by_steps = " ".join(parts)
-        by_clock = " ".join(part for part in parts if "{resources}" not in part)
-        variables = {"resources": "%S", "seconds": "%t", "megabytes": "%m"}
-        commands = (by_clock.format(**variables), by_steps.format(**variables))
+        by_clock = [part for part in by_steps if "{resources}" not in part]
+        commands = (
+            " ".join(by_clock).format(**variables),
+            " ".join(by_steps).format(**variables),
+        )
         provers.append((name, version, *commands, driver_file(name)))
     return template("why3.conf.j2").render(provers=provers, drivers=drivers)
 

@@ -31,6 +31,7 @@ from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.rewrites_theory import rewrite_theories
 from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.titles import render_titles
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
 from sonnx_clip.rewrites.rewrite import known_theorems
@@ -103,16 +104,16 @@ def ids_of(spec: Spec) -> frozenset[str]:
         spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.dialect_examples,
         spec.element_types,
     )  # fmt: skip
-    claimed = (finding.id for finding in spec.findings if finding.theorems)
-    theorems = (theorem.id for theorem in known_theorems())
-    ids = {*claimed, *theorems}
+    ids = {theorem.id for theorem in known_theorems()}
     for section in sections:
         ids.update(entry.id for entry in section)
+    # A finding without theorems is shown by its quotations and runs alone.
+    ids.update(finding.id for finding in spec.findings if finding.theorems)
     return frozenset(ids)
 
 
 def render_theories(spec: Spec) -> Generated:
-    """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
+    """Render the Why3 theories and their titles; UserError if a hand-written one does not fit the YAML."""
     files: dict[str, str] = {}
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:
@@ -120,10 +121,12 @@ def render_theories(spec: Spec) -> Generated:
             theories, goals = render(spec)
             files |= theories
             rendered += goals
+    files |= render_titles(rendered)
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)
+    goals_in_files = [f"{o.file} {o.theory}.{o.goal}" for o in obligations]
     _require_unique(spec, "obligations", [o.id for o in obligations])
-    _require_unique(spec, "goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations])
+    _require_unique(spec, "goals", goals_in_files)
     return Generated(files, obligations)
 
 
@@ -140,6 +143,7 @@ def _place(spec: Spec, obligation: str) -> str:
     goal = obligation.rpartition(".")[2]
     place = spec.file
     for section, index, entry in entries_with(spec, "id"):
+        # As whole words: `C1` is no part of `C10_repaired`.
         name = re.escape(entry.id.replace("-", "_"))
         if re.search(rf"(^|_){name}(_|$)", goal):
             place = yaml_place(spec, (section, index, "id"))
@@ -193,7 +197,8 @@ def write(generated: Generated, root: Path, *, alone: bool = True) -> list[str]:
     stale = _stale(generated, root)
     strays = _strays(generated, root, FOLDERS) if alone else []
     for path in stale:
-        write_whole(root / path, generated.files[path], 0o755 if path == REPLAY else 0o644)
+        mode = 0o755 if path == REPLAY else 0o644
+        write_whole(root / path, generated.files[path], mode)
     for path in strays:
         (root / path).unlink()
     return stale + strays

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 SECTIONS = ("cases", "classes", "latitude", "readings")
 # Binding strengths in JavaScript, tightest last.
 _CHOICE, _OR, _AND, _EQUAL, _COMPARE, _NOT, _ATOM = range(LOOSEST, LOOSEST + 7)
+_ATOMS = (_ATOM, _ATOM)
+
+
+def _compared(sign: str) -> NodeForm:
+    """The form of a comparison of numbers."""
+    return NodeForm(_COMPARE, f"{{0}}.n {sign} {{1}}.n", _ATOMS)
 
 
 @dataclass(frozen=True)
@@ -38,14 +44,15 @@ class JavaScriptPrinter(Printing):
         "or": infix(_OR, "||", "left"),
         "and": infix(_AND, "&&", "left"),
         "not": NodeForm(_NOT, "!{0}", (_NOT,)),
-        "==": NodeForm(_EQUAL, "{0}.n === {1}.n", (_ATOM, _ATOM)),
-        **{
-            sign: NodeForm(_COMPARE, f"{{0}}.n {sign} {{1}}.n", (_ATOM, _ATOM))
-            for sign in ("<", "<=", ">", ">=")
-        },
+        # Without conversion of its operands, a double and a BigInt, as `==` would.
+        "==": NodeForm(_EQUAL, "{0}.n === {1}.n", _ATOMS),
+        "<": _compared("<"),
+        "<=": _compared("<="),
+        ">": _compared(">"),
+        ">=": _compared(">="),
     }
     functions: ClassVar[Mapping[str, NodeForm]] = {
-        "identical": NodeForm(_EQUAL, "{0}.bits === {1}.bits", (_ATOM, _ATOM)),
+        "identical": NodeForm(_EQUAL, "{0}.bits === {1}.bits", _ATOMS),
         "is_nan": NodeForm(_ATOM, "is_nan({0})", (LOOSEST,)),
         "opposite": NodeForm(_ATOM, "k.opposite({0})", (LOOSEST,)),
         "is_signalling": NodeForm(_ATOM, "{0}.signalling", (_ATOM,)),
@@ -66,13 +73,16 @@ class JavaScriptPrinter(Printing):
                 return self.filled(self.functions[name], *expr.arguments)
             case _:
                 return self._refused(expr)
-        return _ATOM, f"${name}({', '.join([*map(self.show, expr.arguments), *of])})"
+        # An entry without parameters uses the operands, which its function is given as well.
+        arguments = [*map(self.show, expr.arguments), *of]
+        return _ATOM, f"${name}({', '.join(arguments)})"
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A variable, or a number, which `k` has as a value of the element type."""
         match expr:
             case tree.Name(id=name):
                 return _ATOM, name
+            # The script is the same for all types of a family, and `k` is of one type.
             case tree.Number(text=text):
                 return _ATOM, f'k["{text}"]'
             case _:
@@ -99,7 +109,8 @@ class RewritePrinter(JavaScriptPrinter):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A built-in function, or an operator."""
         if isinstance(expr, tree.Call) and expr.function in operators():
-            return _ATOM, f"f.{expr.function}({', '.join(map(self.show, expr.arguments))})"
+            arguments = ", ".join(map(self.show, expr.arguments))
+            return _ATOM, f"f.{expr.function}({arguments})"
         return super().application(expr)
 
 
@@ -144,17 +155,19 @@ def _operator(spec: Spec) -> OperatorCode:
     *first, last = spec.cases
     choices = ""
     for case in first:
-        choices += f"${case.id}({', '.join(operands)}) ? {printer.show(case.result)} : "
+        condition = f"${case.id}({', '.join(operands)})"
+        choices += f"{condition} ? {printer.show(case.result)} : "
 
     domains: dict[str, str] = {}
     results: dict[str, list[str]] = {}
     functions: dict[str, list[ScriptFunction]] = {}
     for family in spec.families:
-        domain = spec.domain_of(family.id)
-        domains[family.id] = "true" if domain is None else printer.show(domain)
-        giving_cases = spec.giving_cases(family.id)
-        results[family.id] = [printer.show(case.result) for case in giving_cases]
-        functions[family.id] = list(_functions(spec, family.id))
+        id_ = family.id
+        domain = spec.domain_of(id_)
+        domains[id_] = "true" if domain is None else printer.show(domain)
+        # The answers that a reading may give are among the results of all cases.
+        results[id_] = [printer.show(case.result) for case in spec.giving_cases(id_)]
+        functions[id_] = list(_functions(spec, id_))
     return OperatorCode(
         name=spec.signature.function,
         operands=operands,
@@ -170,11 +183,8 @@ def _rewrite(rewrite: Rewrite) -> RewriteCode:
     legal: dict[str, dict[str, str]] = {}
     for family, strength in rewrite.stated():
         condition = rewrite.condition(family, strength)
-        if condition is None or isinstance(condition, bool):  # always or never
-            code = "true" if condition else "false"
-        else:
-            code = printer.show(condition)
-        legal.setdefault(family, {})[strength] = code
+        assert condition is not None  # it is stated
+        legal.setdefault(family, {})[strength] = _condition(condition, printer)
     return RewriteCode(
         id=rewrite.id,
         variables=(*rewrite.constants, ELEMENT),
@@ -185,17 +195,28 @@ def _rewrite(rewrite: Rewrite) -> RewriteCode:
     )
 
 
+def _condition(condition: Expr | bool, printer: RewritePrinter) -> str:
+    """The code of a condition; True stands for always, False for never."""
+    if isinstance(condition, bool):
+        return "true" if condition else "false"
+    return printer.show(condition)
+
+
 def numbers_used(spec: Spec, family: str) -> list[str]:
     """The numbers that the functions of a family use, as texts."""
     expressions = [case.result for case in spec.giving_cases(family)]
-    conditions = (entry.condition for entry in _entries(spec, family))
-    expressions += (condition for condition in conditions if condition is not None)
+    for entry in _entries(spec, family):
+        if entry.condition is not None:
+            expressions.append(entry.condition)
     domain = spec.domain_of(family)
     if domain is not None:
         expressions.append(domain)
+
     texts: set[str] = set()
     for expr in expressions:
-        texts.update(node.text for node in tree.subtrees(expr) if isinstance(node, tree.Number))
+        for node in tree.subtrees(expr):
+            if isinstance(node, tree.Number):
+                texts.add(node.text)
     return sorted(texts)
 
 
@@ -223,9 +244,9 @@ def _entries(spec: Spec, family: str) -> Iterator[_Entry]:
     for case in spec.cases:
         yield _Entry("cases", case.id, operands, case.when)
     for definition in definitions_of(spec, *SECTIONS):
+        # One without parameters is about the operands.
         parameters = definition.parameters or operands
-        has_family = definition.families is None or family in definition.families
-        condition = definition.is_ if has_family else None
+        condition = definition.is_ if definition.is_for(family) else None
         yield _Entry("definitions", definition.id, parameters, condition)
     for klass in spec.classes_of(family):
         # The condition of a class is one within its case.
@@ -234,6 +255,7 @@ def _entries(spec: Spec, family: str) -> Iterator[_Entry]:
         yield _Entry("classes", klass.id, operands, condition)
     for latitude in spec.latitude:
         accepted = tree.Connective("and", latitude.when, latitude.accepts)
-        yield _Entry("latitude", latitude.id, (*with_result, "A"), accepted)
+        parameters = (*with_result, "A")
+        yield _Entry("latitude", latitude.id, parameters, accepted)
     for reading in spec.readings:
         yield _Entry("readings", reading.id, with_result, reading.returns)

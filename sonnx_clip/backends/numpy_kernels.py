@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
@@ -29,7 +30,7 @@ _SYMBOLS: dict[ReadingName, Mapping[str, str]] = {
     "Signed": {"nan": "never", "lt": "slt", "le": "sle", "eq": "same"},
     "Unsigned": {"nan": "never", "lt": "ult", "le": "ule", "eq": "same"},
 }
-THEORIES = ("NumpyOutOfPlace", "NumpyInPlace")
+THEORIES = ("NumpyOutOfPlace", "NumpyInPlace")  # by whether `out` is `x`
 _WIDTH = 60  # of the substitutions of a clone beside its head
 _BITS = ("bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub")
 
@@ -41,10 +42,11 @@ def kernel_goal_name(traced: Traced, part: str) -> str:
 
 def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
     """The kernels that a planner chooses, each with the paths through it, in the order of their names."""
-    paths: dict[str, list[Path]] = {}
-    for path in sorted(traced.paths, key=lambda path: path.kernel):
-        paths.setdefault(path.kernel, []).append(path)
-    return {kernel: tuple(paths_of_kernel) for kernel, paths_of_kernel in paths.items()}
+    in_order = sorted(traced.paths, key=lambda path: path.kernel)
+    kernels: dict[str, tuple[Path, ...]] = {}
+    for kernel, paths in groupby(in_order, key=lambda path: path.kernel):
+        kernels[kernel] = tuple(paths)
+    return kernels
 
 
 def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -53,31 +55,31 @@ def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
     Raises:
         UserError: the kernels hold what tracing cannot see, or what no input reaches.
     """
-    by_type: dict[ElementType, list[Traced]] = {}
+    kernels_by_type: dict[ElementType, list[Traced]] = {}
     for traced in traced_kernels(tuple(spec.element_types)):
-        by_type.setdefault(traced.etype, []).append(traced)
+        kernels_by_type.setdefault(traced.etype, []).append(traced)
+
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
-    for etype, kernels in by_type.items():
+    for etype, kernels in kernels_by_type.items():
         path = f"{FOLDER}/numpy_{etype.id}.mlw"
-        files[path], goals = numpy_theory(spec, kernels, path)
-        obligations += goals
+        modules = _modules(spec, etype, kernels)
+        for module in modules:
+            obligations += module.obligations(etype.id, path)
+        files[path] = template("numpy_type.mlw.j2").render(
+            header=header(spec),
+            etype=etype,
+            modules=[module.text for module in modules],
+        )
     return files, tuple(obligations)
 
 
-def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, list[Obligation]]:
-    """The theory of the kernels of one element type, out of place and in place, and its obligations."""
-    etype = both[0].etype
-    shows = (etype.id, *(case.id for case in spec.cases))
-    modules = list(_integer_route(spec, etype))
-    modules += [_module(traced, shows) for traced in both]
-    obligations: list[Obligation] = []
-    for module in modules:
-        obligations += module.obligations(etype.id, path)
-    text = template("numpy_type.mlw.j2").render(
-        header=header(spec), etype=etype, modules=[module.text for module in modules]
-    )
-    return text, obligations
+def _modules(spec: Spec, etype: ElementType, kernels: Iterable[Traced]) -> list[Module]:
+    """The theory of the kernels of one element type, out of place and in place."""
+    cases = [case.id for case in spec.cases]
+    shows = (etype.id, *cases)
+    of_kernels = [_module(traced, shows) for traced in kernels]
+    return [*_integer_route(spec, etype), *of_kernels]
 
 
 def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
@@ -105,11 +107,14 @@ def _integer_route(spec: Spec, etype: ElementType) -> Iterator[Module]:
 
 def _module(traced: Traced, shows: tuple[str, ...]) -> Module:
     """The module of a kernel: which path an input takes, and that each path computes Clip."""
+    # Declarations first, then the clones that name them, then the function that uses the clones.
     parts = []
-    if any(reading not in (None, "Float") for _, reading in traced.clones):
+    reads_integers = any(reading not in (None, "Float") for _, reading in traced.clones)
+    if reads_integers:
         # Integers have no NaN and one zero: what the clones take for these predicates.
         parts.append("  predicate never (_a: t) = false\n  predicate same (a b: t) = a = b")
-    parts.append("\n".join(f"  {clone}" for clone in _clones(traced)))
+    clones = [f"  {clone}" for clone in _clones(traced)]
+    parts.append("\n".join(clones))
     parts.append(_way_function(traced))
     return Module(
         name=THEORIES[traced.in_place],
@@ -137,7 +142,9 @@ def _way_function(traced: Traced) -> str:
 
 def _ways(traced: Traced) -> Any:
     """The number of the path of an input, as a tree of branches."""
-    return tree(traced.paths, lambda path: str(traced.paths.index(path) + 1), "0")
+    # From 1 on: 0 is that of an input for which no path was recorded.
+    numbers = {id(path): str(number) for number, path in enumerate(traced.paths, 1)}
+    return tree(traced.paths, lambda path: numbers[id(path)], "0")
 
 
 def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
@@ -148,7 +155,7 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
     """
 
     def refinement(part: str, title: str, *printed: str) -> Goal:
-        statement = " ".join(" ".join(printed).split())
+        statement = " ".join(" ".join(printed).split())  # without the indents of the lines
         name = kernel_goal_name(traced, part)
         return Goal(
             name=name,
@@ -161,6 +168,7 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
 
     manner = "in place" if traced.in_place else "out of place"
     for kernel, paths in kernels_of(traced).items():
+        # "true" where the planner chooses another kernel, whose own goal is about that input.
         claim = tree(paths, lambda path: f"{path.result} = clip x l m", "true")
         title = f"{kernel}, {manner}, is Clip for every input for which it is planned"
         quantifier = _forall(_united(paths), words(claim))
@@ -176,7 +184,8 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
 
     equations = []
     for number, path in enumerate(traced.paths, 1):
-        equations.append(f"way {_numbers(path, parameters, traced.etype)} = {number}")
+        witness = _numbers(path, parameters, traced.etype)
+        equations.append(f"way {witness} = {number}")
     *first, last = equations
     conjuncts = [f"{equation} /\\" for equation in first]
     yield refinement("ways_inhabited", "some input takes each path", *conjuncts, last)
@@ -184,6 +193,7 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[Goal]:
 
 def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
     """What the branches depend on: the input, and what is left open."""
+    # A statement needs the operands, also where no branch depends on one of them.
     used = {*words(_ways(traced)), "x", "l", "m"}
     return {name: kind for name, kind in _united(traced.paths).items() if name in used}
 
@@ -201,7 +211,7 @@ def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
     elements: list[str] = []
     masks: list[str] = []
     for name, kind in free.items():
-        if name in used:
+        if name in used:  # Why3 warns of a variable that is bound and not used
             names = elements if kind == "element" else masks
             names.append(name)
     groups = []
@@ -234,9 +244,9 @@ def _clones(traced: Traced) -> Iterator[str]:
         substitutions = ["type t = t"]
         if reading is not None:
             symbols = _SYMBOLS[reading]
-            if module != "Order":  # `Reduce` declares no more than these two
-                symbols = {name: symbols[name] for name in ("nan", "lt")}
-            substitutions += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
+            # `Reduce` declares no more than these two.
+            names = symbols if module == "Order" else ("nan", "lt")
+            substitutions += [f"predicate {name} = {symbols[name]}" for name in names]
         if module == "Bits":
             substitutions += [f"function {name} = {name}" for name in _BITS]
         if module == "SignedBits":
@@ -250,7 +260,7 @@ def _broken_lines(substitutions: Sequence[str]) -> str:
     text = ", ".join(substitutions)
     if len(text) < _WIDTH:
         return text
-    # Only those of `Bits` need two lines.
+    # Only those of `Bits` need two lines: the second begins with this substitution.
     lines_of_clone: list[str] = []
     for substitution in substitutions:
         if lines_of_clone and substitution != "function bw_xor = bw_xor":

@@ -51,10 +51,14 @@ class FamilySection:
     cases: Sequence[Case]
     results: Sequence[str]
 
-    @property
-    def expressions(self) -> list[str]:
-        """All code that may have constants."""
-        return [*self.results, *(function.code for function in self.functions)]
+    def constants(self) -> list[str]:
+        """The constants of the YAML that the code of the section uses."""
+        codes = [*self.results]
+        codes += [function.code for function in self.functions]
+        texts: set[str] = set()
+        for code in codes:
+            texts.update(re.findall(r'_constant\("(.*?)"', code))
+        return sorted(texts)
 
 
 def _section(spec: Spec, family: str) -> FamilySection:
@@ -71,27 +75,29 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     operands = spec.signature.ids
     sections = [_section(spec, family) for family in families]
     types = []
-    constants = {}
+    constants: dict[str, dict[str, str]] = {}  # bits by type and text
     for section in sections:
-        texts = _constants(section.expressions)
+        texts = section.constants()
         for etype in spec.types_of(section.family):
             types.append(etype)
-            constants[etype.id] = {text: show_bits(encode(text, etype), etype) for text in texts}
-    quiet_bits = {}
-    for etype in spec.types_of("float"):
-        quiet_bits[etype.id] = quiet_bit(float_bits(etype))
+            values = [encode(text, etype) for text in texts]
+            bits = [show_bits(value, etype) for value in values]
+            constants[etype.id] = dict(zip(texts, bits, strict=True))
+    floats = spec.types_of("float")
+    quiet_bits = {etype.id: quiet_bit(float_bits(etype)) for etype in floats}
     *first_operands, last_operand = operands
     listed = last_operand
     if first_operands:
         listed = f"{', '.join(first_operands)} and {last_operand}"
     rows = {dialect.id: _row(spec, dialect) for dialect in spec.dialects}
+    same_types = " == ".join(f"{name}.dtype" for name in operands)
     text = template("oracle.py.j2").render(
         spec=spec,
         operator=spec.signature.function,
         operands=", ".join(operands),
         first=operands[0],
         several=len(operands) > 1,
-        dtypes=" == ".join(f"{name}.dtype" for name in operands),
+        dtypes=same_types,
         listed=listed,
         uses_opposite=uses_opposite(spec),
         header=header_lines(spec),
@@ -108,14 +114,6 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     return {oracle_path(spec): text}
 
 
-def _constants(codes: Sequence[str]) -> list[str]:
-    """The constants of the YAML that code uses."""
-    texts: set[str] = set()
-    for code in codes:
-        texts.update(re.findall(r'_constant\("(.*?)"', code))
-    return sorted(texts)
-
-
 _COLUMNS = (
     "title", "system", "version", "element_types", "ranks", "ranks_told", "bounds", "bound_type", "missing",
     "missing_of", "reading", "answers", "scale_bias", "in_place", "says", "unsaid",
@@ -128,15 +126,18 @@ def _row(spec: Spec, dialect: Dialect) -> dict[str, Any]:
     if dialect.missing:
         for type_id in dialect.element_types:
             bounds = given_defaults(spec, dialect, spec.element_type(type_id))
-            assert bounds is not None
-            missing[type_id] = (int(bounds[0]), int(bounds[1]))
+            assert bounds is not None  # None only of a dialect that requires bounds
+            low, high = bounds
+            missing[type_id] = (int(low), int(high))
+    # Most columns are attributes of the dialect; the others replace what stands for them here.
     row = {column: getattr(dialect, column, None) for column in _COLUMNS}
+    words = {aspect: source.words for aspect, source in dialect.says.items()}
     return row | {
         "ranks": (dialect.ranks.least, dialect.ranks.greatest),
         "ranks_told": str(dialect.ranks),
         "missing": missing or None,
         "missing_of": dialect.missing.of if dialect.missing else None,
-        "says": {aspect: source.words for aspect, source in dialect.says.items()},
+        "says": words,
         "unsaid": dict(dialect.unsaid),
     }
 
@@ -182,11 +183,11 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
 
     for d in spec.definitions:
         parameters = d.parameters or operands
-        if d.families is None or family in d.families:
+        if d.is_for(family):
             yield function(d.id, d.title, d.is_, parameters, is_definition=True)
         else:  # it is false, and callable like the others
             names = ", ".join(parameters)
-            comment = f"families: {', '.join(d.families)}"
+            comment = f"families: {', '.join(d.families or ())}"
             yield OracleFunction(
                 name=f"{family}_{d.id}",
                 parameters=names,
@@ -198,6 +199,7 @@ def _functions(spec: Spec, family: str) -> Iterator[OracleFunction]:
     for case in spec.cases:
         yield function(case.id, case.title, case.when)
     for klass in spec.classes_of(family):
+        # A class is within its case, which its own condition does not repeat.
         of_case = tree.Use(klass.case, (), tree.Kind.BOOL, operands)
         condition = _both(of_case, klass.when)
         yield function(klass.id, f"a class of the case {klass.case}", condition)
@@ -237,7 +239,12 @@ def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
         yield expr
 
 
-def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
+def _broken(
+    code: str,
+    expr: Expr,
+    family: str,
+    anchor: str,
+) -> str:
     """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
     if len(code) <= _WIDTH:
         return code
@@ -247,13 +254,19 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
         return code
     printer = _NumPy(family, anchor)
     sign = _SIGNS[expr.operator]
-    _, place, *_ = _NumPy.forms[expr.operator].places
-    lines = [printer.operand(part, place) for part in _operands(expr, expr.operator)]
+    # The place of the right operand, which is the stricter one: each line is read on its own.
+    _, right_place = _NumPy.forms[expr.operator].places
+    lines = [printer.operand(part, right_place) for part in _operands(expr, expr.operator)]
     joined = f"\n        {sign} ".join(lines)
     return f"(\n        {joined}\n    )"
 
 
-def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+def _branches(
+    expr: Expr,
+    family: str,
+    anchor: str,
+    indent: str,
+) -> str:
     """The code of an alternative; if it is long, condition and branches on lines of their own."""
     code = expression(expr, family, anchor)
     if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
@@ -303,11 +316,14 @@ class _NumPy(Printing):
         return super().comparison(expr) if expr.kind is tree.Kind.ELEMENT else self._refused(expr)
 
     def choice(self, expr: tree.If) -> Piece:
+        # Elements are chosen by their bits, so that a NaN stays as it is.
         function = "_choose" if expr.kind is tree.Kind.ELEMENT else "np.where"
         return self._called(function, expr.condition, expr.then, expr.otherwise)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
+        # Functions of a family have its name before theirs: a definition differs between families.
         if isinstance(expr, tree.Use):
+            # Without arguments it is a case or class, called with the operands it is about.
             return self._called(f"{self.family}_{expr.id}", *expr.arguments, of=expr.of)
         if isinstance(expr, tree.CasesResult):
             return self._called(f"{self.family}_{expr.function}", *expr.arguments)
@@ -325,7 +341,8 @@ class _NumPy(Printing):
                 return self._refused(expr)
 
     def _called(self, function: str, *arguments: Expr, of: Sequence[str] = ()) -> Piece:
-        return _PRIMARY, f"{function}({', '.join([*map(self.show, arguments), *of])})"
+        listed = ", ".join([*map(self.show, arguments), *of])
+        return _PRIMARY, f"{function}({listed})"
 
     def _refused(self, expr: Expr) -> NoReturn:
         raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")

@@ -45,15 +45,18 @@ def render_findings(spec: Spec) -> dict[str, str]:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
     record = read_measured(spec)
+    # A stable sort: those of one severity stay in the order of the YAML.
     ranked = sorted(tell(spec, record), key=lambda finding: _SEVERITIES.index(finding.severity))
     findings = []
     for finding in ranked:
         fields = finding.model_dump()
         findings.append({**fields, "summary": finding_summary(finding)})
+    # A remark may follow the version: by which kernels, of our own.
+    versions = [version.partition(",")[0] for version in record.runtimes.values()]
     text = template("findings.md.j2").render(
         header=header_lines(spec),
         findings=findings,
-        versions=[version.partition(",")[0] for version in record.runtimes.values()],
+        versions=versions,
         machine=record.machine,
     )
     return {FINDINGS: text}
@@ -61,6 +64,7 @@ def render_findings(spec: Spec) -> dict[str, str]:
 
 def render_rewrites(spec: Spec) -> dict[str, str]:
     """The page of rewrites: when each is legal, and constants for which it is wrong."""
+    # Without statuses: the page is generated, and must not depend on what a build folder proved.
     shown = view(known_rewrites(), {}, {}, witnesses=True)
     text = template("rewrites.md.j2").render(
         header=[*header_lines(spec)[:1], f"Source: {REWRITES_FILE}"],
@@ -74,7 +78,9 @@ def render_rewrites(spec: Spec) -> dict[str, str]:
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
     """The summary page and the table of all words; UserError as `require_coverage`."""
     covered = require_coverage(spec, obligations)
-    counts: dict[str, Counter[str]] = {page.id: Counter() for page in spec.texts}
+    counts: dict[str, Counter[str]] = {}  # of each sort of answer, by source
+    for page in spec.texts:
+        counts[page.id] = Counter()
     total: Counter[str] = Counter()
     not_encoded = []
     for sentence in covered:
@@ -106,11 +112,18 @@ def coverage_table(covered: Iterable[Covered]) -> str:
     )
     for sentence in covered:
         answer = sentence.answer
-        reason = "; ".join(filter(None, (sentence.reason, answer.not_encoded, answer.note)))
-        ids = " ".join(answer.encoded_by), " ".join(answer.disputed_by)
-        section = " > ".join(sentence.section)
+        reasons = filter(None, (sentence.reason, answer.not_encoded, answer.note))
         rows.writerow(
-            (sentence.source, sentence.line, section, sentence.text, answer.sort, *ids, reason)
+            (
+                sentence.source,
+                sentence.line,
+                " > ".join(sentence.section),
+                sentence.text,
+                answer.sort,
+                " ".join(answer.encoded_by),
+                " ".join(answer.disputed_by),
+                "; ".join(reasons),
+            )
         )
     return text.getvalue()
 
@@ -118,20 +131,23 @@ def coverage_table(covered: Iterable[Covered]) -> str:
 def render_readings(spec: Spec) -> dict[str, str]:
     """The page of readings: the matrix of floats, and the exceptions in the other families."""
     # Readings differ most where there are NaNs and signs of zero: other families have exceptions only.
-    floats, *others = (matrix(spec, spec.element_type(type_id)) for type_id in SHOWN)
+    floats, *others = [matrix(spec, spec.element_type(type_id)) for type_id in SHOWN]
     agreements: Counter[tuple[str, str]] = Counter()
     for row in floats.rows:
-        agreements.update((cell.reading, cell.agreement) for cell in row.cells)
+        for cell in row.cells:
+            agreements[cell.reading, cell.agreement] += 1
     counts = {}
     for reading in spec.readings:
         counts[reading.id] = [agreements[reading.id, sign] for sign in SIGNS]
+    # The cases are the reading that the others are compared with: a column without counts.
+    readings = [id_ for id_ in floats.titles if id_ != "cases"]
     text = template("readings.md.j2").render(
         header=header_lines(spec),
         spec=spec,
         signs=SIGNS,
         meanings=MEANINGS,
         interpreted=interpreted,
-        readings=[id_ for id_ in floats.titles if id_ != "cases"],
+        readings=readings,
         matrix=floats,
         others=others,
         counts=counts,
@@ -142,11 +158,12 @@ def render_readings(spec: Spec) -> dict[str, str]:
 def render_dialects(spec: Spec) -> dict[str, str]:
     """The page of dialects: one table, and links to the theorems."""
     table = dialect_table(spec)
+    rows = [[row.id, *row.words.values()] for row in table.rows]
     text = template("dialects.md.j2").render(
         header=header_lines(spec),
         spec=spec,
         columns=["dialect", *table.rows[0].words],
-        rows=[[row.id, *row.words.values()] for row in table.rows],
+        rows=rows,
         types=[etype.id for etype in spec.element_types],
     )
     return {DIALECTS: text}

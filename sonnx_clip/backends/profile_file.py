@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
 PATH = "generated/profile.json"
 _RESTS_ON = (
-    "widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound", "C1", "C3",
-)  # fmt: skip
+    "widest_bounds_are_no_bound",
+    "lowest_is_no_lower_bound",
+    "highest_is_no_upper_bound",
+    "C1",
+    "C3",
+)
 """The properties and constraints on which `normalise` rests, beside the cases."""
 
 
@@ -42,12 +46,14 @@ def render_profile(spec: Spec) -> dict[str, str]:
     for constraint in spec.constraints:
         statements[constraint.id] = constraint.statement
     onnx_types = [etype for etype in spec.element_types if etype.onnx is not None]
+    operands = [operand.model_dump() for operand in spec.operands]
+    restrictions = [_restriction(spec, entry) for entry in spec.restrictions]
     document = {
         "about": header_lines(spec),
         "operator": spec.operator,
-        "operands": [operand.model_dump() for operand in spec.operands],
+        "operands": operands,
         "result": spec.result.model_dump(),
-        "restrictions": [_restriction(spec, entry) for entry in spec.restrictions],
+        "restrictions": restrictions,
         "statements": statements,
         "interpretations": interpretations,
         "element_types": [_element_type(spec, etype) for etype in onnx_types],
@@ -60,10 +66,11 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
     functions: dict[str, None] = {}
     names: set[str] = set()
     for node in subtrees(entry.holds):
-        if isinstance(node, Call):
-            names.update(name.id for name in node.arguments if isinstance(name, Name))
-            if node.function in DECLARED_FUNCTIONS:
-                functions[node.function] = None
+        match node:
+            case Name(id=name):
+                names.add(name)
+            case Call(function=function) if function in DECLARED_FUNCTIONS:
+                functions[function] = None
     # Lint has a function for each, and takes the tensors as its arguments.
     if len(functions) != 1:
         called = f"{len(functions)} declared functions ({', '.join(functions)})"
@@ -82,13 +89,15 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     limits = {}
     for name in ("lowest", "highest"):
         # Bytes as a model stores them: ONNX has little-endian data on every machine.
-        bits = int(encode(name, etype)) % (1 << etype.width)
+        modulus = 1 << etype.width  # negative integers as two's complement
+        bits = int(encode(name, etype)) % modulus
         limits[name] = bits.to_bytes(etype.width // 8, "little").hex()
 
+    # The ids of obligations, by entry and role.
     theorems: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
     for claim in claims_of(spec, etype.id, "properties", "constraints"):
         entry = claim.shows[0]
-        # An entry may have further claims that hold, each under a longer name.
+        # An entry may have further claims that hold, each under a longer name: C3_of_the_entries.
         is_extra = claim.role == "holds" and claim.name != entry
         is_needed = entry in theorems and claim.role in ("holds", "refuted", "repaired")
         if is_needed and not is_extra:
@@ -98,6 +107,10 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
         if claim.role == "written":
             theorems["cases"][claim.role] = claim.id
     return {
-        "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
+        "id": etype.id,
+        "onnx": etype.onnx,
+        "sonnx": etype.sonnx,
+        "family": etype.family,
+        **limits,
         "theorems": theorems,
-    }  # fmt: skip
+    }

@@ -47,12 +47,14 @@ def render_qualification(spec: Spec) -> dict[str, str]:
     """The pages and the picture; UserError for a mistake in spec/clip.qualification.yaml or in a record."""
     kit = load_kit()
     nodes, size = layout_case(kit)
+    # From the text that is rendered now: the file on disk may be older.
+    oracle = render_numpy(spec)[ORACLE_FILE]
     values = {
         "header": [*header_lines(spec), f"The entries: {PATH}"],
         "spec": spec,
         "kit": kit,
         "records": read_runtime_records(),
-        "oracle_sha256": digest_of(render_numpy(spec)[ORACLE_FILE]),
+        "oracle_sha256": digest_of(oracle),
         "context_records": read_context_records(),
         "types_in_words": types_in_words,
         "types": [etype.id for etype in spec.element_types if etype.numpy is not None],
@@ -68,8 +70,10 @@ def render_qualification(spec: Spec) -> dict[str, str]:
 
 # --- The assurance case, from left to right -----------------------------------------------------------------
 
+# In pixels. A column is wider than a node by the line to the next.
 COLUMN, WIDTH, LINE, GAP = 290, 250, 15, 10
 _CHARACTERS = 38  # of a line of text in a node
+_MARGINS = 14  # above and below the text of a node, together
 
 
 def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
@@ -84,13 +88,13 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         """Place a node beside those below it; returns the middle of its height."""
         nonlocal next_leaf
         lines = tuple(textwrap.wrap(f"{node.id}  {node.text}", _CHARACTERS))
-        height = 14 + LINE * len(lines)
+        height = _MARGINS + LINE * len(lines)
         x = GAP + COLUMN * depth
 
         first_below = len(placed)
         y = next_leaf
         middles = [place(child, depth + 1) for child in below.get(node.id, ())]
-        if middles:
+        if middles:  # beside the middle of those below it
             y = (middles[0] + middles[-1] - height) // 2
         # A node may be higher than all those below it together.
         next_leaf = max(next_leaf, y + height + GAP)
@@ -100,16 +104,7 @@ def layout_case(kit: Kit) -> tuple[list[Placed], tuple[int, int]]:
         for index, other in enumerate(placed[first_below:], first_below):
             if other.node.below == node.id:
                 placed[index] = other._replace(above=(x + WIDTH, middle))
-        placed.append(
-            Placed(
-                node=node,
-                lines=lines,
-                x=x,
-                y=y,
-                height=height,
-                above=None,
-            )
-        )
+        placed.append(Placed(node, lines, x, y, height, above=None))
         return middle
 
     for root in below[""]:

@@ -50,6 +50,7 @@ def equalities(family: FamilyId, questions: Sequence[Equality]) -> Module:
     sides: list[Expr] = []
     for question in questions:
         sides += (question.original, question.mutant)
+    # Of all questions together: each function is declared once in the module.
     functions = functions_used(sides, printer, has_opposite=theory.has_opposite)
     declarations = [function.text for function in functions]
     goals = []
@@ -82,11 +83,12 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
     sign = "=" if kind_of(original) is tree.Kind.ELEMENT else "<->"
     conclusion = f"(({printer.show(original)}) {sign} ({printer.show(mutant)}))"
     premises = [printer.operand(condition, AND) for condition in conditions]
+    # A number became a constant of which nothing else is known than its sign.
     numbers = _numbers_of(question.original, question.mutant)
     premises += _signs(numbers, theory)
     statement = " -> ".join([*premises, conclusion])
     names = sorted(names_in(original, mutant, *conditions))
-    if not names:
+    if not names:  # Why3 has no quantifier over nothing
         return statement
     variables = " ".join(names).lower()
     return f"forall {variables}: t. {statement}"

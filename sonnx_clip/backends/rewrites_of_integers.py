@@ -32,6 +32,7 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
     element = ELEMENT.lower()
     constants = [name.lower() for name in constants_in(before, after)]
     arguments = " ".join([element, *constants])
+    # X comes first, and is marked where no term has it: Why3 warns of an unused parameter.
     parameters = arguments if ELEMENT in names_in(before, after) else f"_{arguments}"
     agree = Declared(
         f"predicate agree ({parameters}: t)",
@@ -40,8 +41,9 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
     )
     functions = _operators_used(etype, printer, before, after)
     points = _points(constants, etype, printer, before, after)
-    premises = [" ".join(["agree", point, *constants]) for point in points]
-    statement = " -> ".join([*premises, f"agree {arguments}"])
+    agree_at = [" ".join([point, *constants]) for point in points]
+    agree_at.append(arguments)  # the conclusion: everywhere
+    statement = " -> ".join(f"agree {place}" for place in agree_at)
     goal = Goal(
         name="suffice_bits",
         kind="theorem",
@@ -61,9 +63,9 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
 def _operators_used(etype: ElementType, printer: TermPrinter, *terms: Expr) -> Iterator[Declared]:
     """The functions that terms need beside Clip."""
     yield opposite_function(etype, printer)
-    used = functions_in(*terms)
+    used = functions_in(*terms) - {"clip"}  # a clone of why3/clip.mlw has it
     for name, operator in operators().items():
-        if name in used - {"clip"}:
+        if name in used:
             family = operator.element_type(etype.id).family
             yield operator_as_function(operator, family, printer)
 
@@ -77,23 +79,29 @@ def _points(
         for part in tree.subtrees(term):
             if isinstance(part, tree.Number):
                 texts[part.text] = None
+    # By the pattern: a number of a term may be an end of the type in other words.
     patterns = dict.fromkeys(encode(text, etype) for text in texts)
-    numbers = [*constants, *(printer.value(pattern) for pattern in patterns)]
-    for number in numbers:
+    literals = [printer.value(pattern) for pattern in patterns]
+    for number in (*constants, *literals):
         yield number
         yield f"(opposite {number})"
 
 
-def _agreement(before: Expr, after: Expr, etype: ElementType, printer: TermPrinter) -> str:
+def _agreement(
+    before: Expr,
+    after: Expr,
+    etype: ElementType,
+    printer: TermPrinter,
+) -> str:
     """That both terms have the same result, where `before` is defined."""
     # Where `before` is not defined any result is right; where `after` alone is not, the terms differ.
     agreement = f"({printer.show(before)}) = ({printer.show(after)})"
-    after_is_defined = _where_defined(after, etype)
-    if after_is_defined is not None:
-        agreement = f"({printer.show(after_is_defined)}) /\\ {agreement}"
-    before_is_defined = _where_defined(before, etype)
-    if before_is_defined is not None:
-        agreement = f"({printer.show(before_is_defined)}) -> {agreement}"
+    defined_after = _where_defined(after, etype)
+    if defined_after is not None:
+        agreement = f"({printer.show(defined_after)}) /\\ {agreement}"
+    defined_before = _where_defined(before, etype)
+    if defined_before is not None:
+        agreement = f"({printer.show(defined_before)}) -> {agreement}"
     return agreement
 
 
@@ -126,15 +134,12 @@ def _domain_of_call(term: Expr, etype: ElementType) -> Expr | None:
     if not isinstance(term, tree.Call) or term.function not in operators():
         return None
     operator = operators()[term.function]
+    # By the family that the operator has the type in: unsigned types may be a family of their own.
     domain = operator.domain_of(operator.element_type(etype.id).family)
     if domain is None:
         return None
     operands = dict(zip(operator.signature.ids, term.arguments, strict=True))
-
-    def operand_of(part: Expr) -> Expr | None:
-        return operands.get(part.id) if isinstance(part, tree.Name) else None
-
-    return tree.rewritten(domain, operand_of)
+    return tree.substituted(domain, operands)
 
 
 def _implied(condition: Expr, conclusion: Expr | None) -> Expr | None:
@@ -144,7 +149,7 @@ def _implied(condition: Expr, conclusion: Expr | None) -> Expr | None:
 def _all_of(*conditions: Expr | None) -> Expr | None:
     """The conjunction of conditions; None if all are always true."""
     stated = [condition for condition in conditions if condition is not None]
-    if not stated:
+    if not stated:  # the language has no `true` to return
         return None
     conjunction, *others = stated
     for condition in others:

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sonnx_clip.backends.declared import opposite_function
 from sonnx_clip.backends.templating import header_lines
-from sonnx_clip.backends.theory import CLIP, FOLDER, Declared, Goal, Module, instance_goals
+from sonnx_clip.backends.theory import (
+    CLIP,
+    FOLDER,
+    ORDERED,
+    Declared,
+    Goal,
+    Module,
+    axioms_of,
+    instance_goals,
+)
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
@@ -21,8 +30,6 @@ from sonnx_clip.rewrites.critical_points import OPPOSITES, STRENGTHS
 from sonnx_clip.rewrites.rewrite import FILE, known_rewrites
 from sonnx_clip.rewrites.terms import ELEMENT, constants_in, functions_in, operators
 from sonnx_clip.rewrites.views import WORDS, goal_prefix
-from sonnx_clip.root.folders import repo_file
-from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -504,7 +511,8 @@ def _instance(etype: ElementType) -> Module:
     """That an element type meets the axioms of the abstract one of its family."""
     is_float = etype.family == "float"
     kind = "Floats" if is_float else "Integers"
-    axioms = _axioms_of(kind)
+    # An abstract element type is a clone of the order, whose axioms come first, and has axioms of its own.
+    axioms = [*axioms_of(ORDERED), *axioms_of(ABSTRACT, kind)]
     printer = WhymlPrinter(etype, operators()["clip"].signature)
     literals = _FLOATS.literals if is_float else _INTEGERS.literals
     defined = []
@@ -532,14 +540,3 @@ def _instance(etype: ElementType) -> Module:
         goals=[],
         cloned=instance_goals(etype, axioms, "in rewrites"),
     )
-
-
-def _axioms_of(kind: str) -> list[str]:
-    """The axioms of an abstract element type: of its order first, then its own."""
-    axioms = []
-    # The first file has one module, of which both abstract types are clones.
-    for file, module in (("why3/ordered.mlw", None), (ABSTRACT, kind)):
-        text = repo_file(file).read_text(encoding="utf-8")
-        stated = [entry for entry in declarations(text) if entry.form == "axiom"]
-        axioms += [entry.name for entry in stated if module in (None, entry.module)]
-    return axioms

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 WIDTH = 100
+# A body of a `let` is always on a line of its own; at the others a line may end.
 _FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
 _BREAKS = re.compile(
     r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) "
@@ -39,7 +40,8 @@ def _pieces(text: str, width: int) -> list[str]:
     for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
         smaller: list[str] = []
         for piece in pieces:
-            smaller += _split(piece, depth) if len(piece) > longest else [piece]
+            is_too_long = len(piece) > longest
+            smaller += _split(piece, depth) if is_too_long else [piece]
         pieces = smaller
     return pieces
 
@@ -57,13 +59,16 @@ def _split(text: str, depth: int) -> list[str]:
 def _depth(text: str, position: int) -> int:
     """How many parentheses and braces are open at a position."""
     before = text[:position]
-    return before.count("(") + before.count("{") - before.count(")") - before.count("}")
+    opened = before.count("(") + before.count("{")
+    closed = before.count(")") + before.count("}")
+    return opened - closed
 
 
 def _pack(pieces: list[str], width: int) -> list[str]:
     lines: list[str] = []
     for piece in pieces:
-        if lines and len(lines[-1]) + 1 + len(piece) <= width:
+        fits = lines and len(f"{lines[-1]} {piece}") <= width
+        if fits:
             lines[-1] += f" {piece}"
         else:
             lines.append(piece)
@@ -110,7 +115,9 @@ def escape(text: str, language: str) -> str:
 @pass_context
 def _prose(context: Context, text: str) -> str:
     """The filter `prose`: the language is that of the file that the template makes."""
-    return escape(text, (context.name or "").removesuffix(".j2").rpartition(".")[2])
+    file = (context.name or "").removesuffix(".j2")
+    _, _, ending = file.rpartition(".")
+    return escape(text, ending)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 FOLDER = "generated/why3"
+ORDERED = "why3/ordered.mlw"
 CLIP = "clone export clip.Clip with type t = t, predicate le = le, predicate lt = lt"
 TENSORS = (
     "clone export tensor.TensorClip with"
@@ -26,7 +29,11 @@ TENSORS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal; a step is a lemma, which later goals of its module may use. `lines`: the statement laid out."""
+    """A goal; a step is a lemma, which later goals of its module may use. `lines`: the statement laid out.
+
+    Its title is in generated/why3/titles.json alone: most goals are printed for 13 element types, and a
+    reworded title would change as many theories.
+    """
 
     name: str
     kind: Kind
@@ -38,12 +45,18 @@ class Goal:
 
     @property
     def text(self) -> str:
-        """The goal with its comment."""
+        """The goal."""
         form = "lemma" if self.is_step else "goal"
-        about = f"  (** {escape(self.title, 'mlw')}. *)"
         head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
         printed = "\n    ".join(self.lines) or layout(self.statement)
-        return f"{about}\n{head}\n    {printed}"
+        return f"{head}\n    {printed}"
+
+
+def axioms_of(file: str, module: str | None = None) -> list[str]:
+    """The names of the axioms of a hand-written theory file, or of one module of it."""
+    declared = declarations(repo_file(file).read_text(encoding="utf-8"))
+    axioms = [entry for entry in declared if entry.form == "axiom"]
+    return [axiom.name for axiom in axioms if module in (None, axiom.module)]
 
 
 def instance_goals(etype: ElementType, axioms: Iterable[str], claim: str) -> list[Goal]:
@@ -153,7 +166,8 @@ def header(spec: Spec) -> str:
 
 def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
     """The text of a theory file."""
-    return "\n".join([header(spec), *(module.text for module in modules)])
+    where_titles_are = "(* What each goal says, as a sentence: titles.json. *)\n"
+    return "\n".join([header(spec) + where_titles_are, *(module.text for module in modules)])
 
 
 def smoke(name: str) -> Goal:

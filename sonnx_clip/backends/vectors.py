@@ -32,11 +32,12 @@ SCHEMA_PATH = "generated/vectors/schema.json"
 def schema_text(spec: Spec) -> str:
     """The JSON Schema of the files, draft 2020-12. It is closed: what it does not name is not there."""
     machine_types = [etype for etype in spec.element_types if etype.width is not None]
+    families = dict.fromkeys(etype.family for etype in machine_types)
     text = template("vectors_schema.json.j2").render(
         header=header_lines(spec),
         spec=spec,
         types=[etype.id for etype in machine_types],
-        families=list(dict.fromkeys(etype.family for etype in machine_types)),
+        families=list(families),
         operands=spec.signature.keys,
     )
     return json.dumps(json.loads(text), indent=2) + "\n"
@@ -96,7 +97,8 @@ def type_text(spec: Spec, etype: ElementType) -> str:
         "classes": classes,
     }
     opened = json.dumps(head, indent=2).removesuffix("\n}")
-    vectors = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
+    lines = [f"    {json.dumps(vector)}" for vector in _vectors(spec, etype)]
+    vectors = ",\n".join(lines)
     return f'{opened},\n  "vectors": [\n{vectors}\n  ]\n}}\n'
 
 
@@ -126,6 +128,7 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     for klass in spec.classes_of(etype.family):
         candidates_of_class = candidates[klass.id]
         chosen = _spread(list(candidates_of_class))
+        # Named ones are candidates too, which `_spread` may have left out.
         chosen += [values for values in named if values in candidates_of_class]
         chosen += added_later[klass.id]
         distinct = dict.fromkeys(chosen)
@@ -133,19 +136,21 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
             yield vector_of(evaluate, klass, number, values)
 
 
-def _by_class(evaluate: Evaluator, candidates: Iterable[Values]) -> dict[str, dict[Values, None]]:
+def _by_class(
+    evaluate: Evaluator,
+    candidates: Iterable[Values],
+) -> dict[str, dict[Values, None]]:
     """The candidates in each class, each once and in their order."""
-    classes = evaluate.spec.classes_of(evaluate.etype.family)
-    by_class: dict[str, dict[Values, None]] = {klass.id: {} for klass in classes}
-    for values in _defined(evaluate, candidates):
+    by_class: dict[str, dict[Values, None]] = {}
+    for klass in evaluate.spec.classes_of(evaluate.etype.family):
+        by_class[klass.id] = {}  # also of a class that no candidate is in
+    for values in candidates:
+        # Outside the domain of the operator there is no expected result.
+        if not evaluate.is_defined(*values):
+            continue
         for klass in evaluate.classes(*values):
             by_class[klass.id][values] = None
     return by_class
-
-
-def _defined(evaluate: Evaluator, candidates: Iterable[Values]) -> Iterator[Values]:
-    """Those for which the operator is defined: others have no expected result."""
-    return (values for values in candidates if evaluate.is_defined(*values))
 
 
 def _added_later(spec: Spec, etype: ElementType) -> Iterator[Values]:
@@ -165,6 +170,7 @@ def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
             for x in _ABOUT_ZERO:
                 yield _encoded(etype, (x, *pair))
     else:
+        # Other operators have no pair of bounds: all combinations.
         for texts in product(_ABOUT_ZERO, repeat=len(roles)):
             yield _encoded(etype, texts)
 
@@ -174,10 +180,11 @@ def _in_use(spec: Spec, etype: ElementType) -> Iterator[Values]:
     if len(spec.signature.tensors) != 1:  # bounds are scalars beside the one tensor
         return
     for used in bounds_in_use(spec, etype):
-        if used.is_whole:
-            bounds = tuple(side for side in used.sides if side is not None)
-            for x in values_at(bounds, etype):
-                yield (x, *bounds)
+        if not used.is_whole:
+            continue  # a vector has a value for each operand
+        bounds = tuple(side for side in used.sides if side is not None)
+        for x in values_at(bounds, etype):
+            yield (x, *bounds)
 
 
 def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:
@@ -188,13 +195,15 @@ def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """The worked examples of the YAML, and the numbers that refute a property."""
     yield from _of_dialects(spec, etype, cited=False)
     for example in spec.examples:
-        if example.family == etype.family and etype.id not in example.not_representable_in:
-            for texts in example.given:
-                yield _encoded(etype, texts)
+        if example.family != etype.family or etype.id in example.not_representable_in:
+            continue
+        for texts in example.given:
+            yield _encoded(etype, texts)
     for claim in spec.properties:
         witness = claim.refuted_for.get(etype.family)
         if witness is not None:
             by_operand = witness.texts()
+            # It may have another entry of X (X2), which is no operand.
             yield _encoded(etype, [by_operand[name] for name in spec.signature.ids])
 
 
@@ -203,20 +212,23 @@ def _of_dialects(spec: Spec, etype: ElementType, *, cited: bool) -> Iterator[Val
     for example in spec.dialect_examples:
         page = spec.page(example.source.page)
         is_cited = page.cites is not None
-        if example.type == etype.id and is_cited == cited:
-            low, high = bounds_of(spec, example)
-            for x, _ in example.pairs:
-                yield int(encode(x, etype)), int(low), int(high)
+        if example.type != etype.id or is_cited != cited:
+            continue
+        low, high = bounds_of(spec, example)
+        for x, _ in example.pairs:
+            yield int(encode(x, etype)), int(low), int(high)
 
 
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """Witnesses and named values, each special value beside the witnesses, core values, a sample of all."""
     special = special_patterns(etype)
     count = len(spec.signature.operands)
+    # Each class has one, so that no class is without vectors.
     witnesses = []
     for klass in spec.classes_of(etype.family):
         texts = klass.inhabited_by.texts()
         witnesses.append(_encoded(etype, texts.values()))
+    # First: `_spread` takes the first of each class, which so is its witness.
     yield from witnesses
     yield from _named(spec, etype)
     for _, *others in witnesses:
@@ -234,15 +246,16 @@ def _spread(candidates: list[Values]) -> list[Values]:
     if len(candidates) <= PER_CLASS:
         return list(candidates)
     last = len(candidates) - 1
-    chosen = []
-    for index in range(PER_CLASS):
-        place = index * last // (PER_CLASS - 1)
-        chosen.append(candidates[place])
-    return chosen
+    # From 0 to the last in equal steps, both ends included.
+    places = [index * last // (PER_CLASS - 1) for index in range(PER_CLASS)]
+    return [candidates[place] for place in places]
 
 
 def vector_of(
-    evaluate: Evaluator, klass: ValueClass, number: int, values: Values
+    evaluate: Evaluator,
+    klass: ValueClass,
+    number: int,
+    values: Values,
 ) -> dict[str, Any]:
     """A vector as in a file: bits of operands in a class, the expected result, and acceptable ones."""
     etype = evaluate.etype
@@ -269,13 +282,14 @@ def _acceptable(evaluate: Evaluator, values: Values, expected: int) -> Iterator[
     """The results other than `expected` that a latitude accepts; a latitude accepts all NaNs or none."""
     etype = evaluate.etype
     numbers, nans = _answers(etype)
-    for nan in nans[:1]:
+    for nan in nans[:1]:  # one stands for all; integers have none
         for latitude in evaluate.latitudes(values, nan):
             yield {"latitude": latitude.id, "any_nan": True}
     for answer in numbers:
-        if answer != expected:
-            for latitude in evaluate.latitudes(values, answer):
-                yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
+        if answer == expected:
+            continue
+        for latitude in evaluate.latitudes(values, answer):
+            yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
 
 
 @cache

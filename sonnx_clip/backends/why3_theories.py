@@ -12,9 +12,11 @@ from sonnx_clip.backends.declared import declarations_used, stated_predicate, us
 from sonnx_clip.backends.theory import (
     CLIP,
     FOLDER,
+    ORDERED,
     TENSORS,
     Goal,
     Module,
+    axioms_of,
     instance_goals,
     theory_file,
 )
@@ -29,10 +31,8 @@ from sonnx_clip.backends.whyml_printer import (
 from sonnx_clip.claims.all_claims import MEANING, READINGS, claims_of
 from sonnx_clip.claims.templates import SUBJECT
 from sonnx_clip.language.tree import Kind, Value
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.evaluate import declared_example
 from sonnx_clip.spec.operators import has_written_theory
-from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -145,8 +145,7 @@ def _has_scale_and_bias(spec: Spec, etype: ElementType) -> bool:
 
 def _instance(etype: ElementType) -> Module:
     """That an element type meets each axiom of an ordered one."""
-    ordered = declarations(repo_file("why3/ordered.mlw").read_text(encoding="utf-8"))
-    axioms = [declared.name for declared in ordered if declared.form == "axiom"]
+    axioms = axioms_of(ORDERED)
     # Why3 turns an axiom into a goal where the clone says so: it has no statement of its own here.
     goals = ",\n".join(f"    goal {axiom}" for axiom in axioms)
     clone = (

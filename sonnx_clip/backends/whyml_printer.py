@@ -32,6 +32,7 @@ def _applied(text: str) -> NodeForm:
     return NodeForm(APPLY, text, (ATOM, ATOM))
 
 
+# Logical equality: of bits, so that zeros differ and a NaN is itself. `eq` is that of IEEE 754.
 _SAME = NodeForm(_COMPARE, "{0} = {1}", (APPLY, APPLY))
 _OTHER = NodeForm(_COMPARE, "{0} <> {1}", (APPLY, APPLY))
 # What the theories call the functions of the language.
@@ -90,6 +91,7 @@ class WhymlPrinter(Printing):
                 return ATOM, name.lower()
             case tree.Name(id=name):
                 text = self.variable(name)
+                # The variable of a scalar tensor may be its entry: ``value l``.
                 return APPLY if " " in text else ATOM, text
             case tree.Subscript(tensor=tensor):
                 return APPLY, f"{self.variable(tensor.id)}.entry i"
@@ -121,7 +123,9 @@ class WhymlPrinter(Printing):
 
     def conclusion(self, expr: Expr) -> str:
         """A condition as the conclusion of an arrow, where a choice or a let needs no parentheses."""
-        return self.show(expr) if self.written(expr)[0] == _IF else self.operand(expr, _OR)
+        level, text = self.written(expr)
+        # They extend to the end of the formula, which a conclusion is at anyway.
+        return text if level == _IF else self.operand(expr, _OR)
 
     def _number(self, text: str, kind: Kind) -> str:
         if kind is not Kind.FLOAT:
@@ -131,8 +135,9 @@ class WhymlPrinter(Printing):
 
     def comparison(self, expr: tree.Compare) -> Piece:
         """A comparison: of elements by a predicate, of shapes and element types by identity."""
-        same = expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
-        return self.filled(_SAME if same else self.forms[expr.operator], expr.left, expr.right)
+        is_identity = expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
+        form = _SAME if is_identity else self.forms[expr.operator]
+        return self.filled(form, expr.left, expr.right)
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         """A function or predicate with its arguments."""
@@ -178,13 +183,14 @@ class WhymlPrinter(Printing):
         assert self.etype is not None
         # Bit patterns, and no floats of Why3: the axioms of those make both provers time out on goals
         # that are false, so that nothing could be refuted.
-        beside = f" (* {comment} *)" if comment else ""
-        return f"({show_bits(value, self.etype)}: t{beside})"
+        bits = show_bits(value, self.etype)
+        return f"({bits}: t{_remark(comment)})"
 
     def _validity(self, body: Expr) -> str:
         """That `i` is an index of every tensor of which a formula reads the entry."""
-        tensors = sorted({self.variable(name) for name in entries(body)})
-        return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
+        tensors = {self.variable(name) for name in entries(body)}
+        validities = [f"valid i {tensor}.shape" for tensor in sorted(tensors)]
+        return " /\\ ".join(validities)
 
 
 def element_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
@@ -201,8 +207,12 @@ def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
 
 def float_literal(pattern: int, comment: str = "") -> str:
     """A FLOAT by its bits, in a theory of another element type."""
-    beside = f" (* {comment} *)" if comment else ""
-    return f"(0x{pattern:08x}: FLOAT.t{beside})"
+    return f"(0x{pattern:08x}: FLOAT.t{_remark(comment)})"
+
+
+def _remark(comment: str) -> str:
+    """A comment behind a literal: bits alone would tell a reader nothing."""
+    return f" (* {comment} *)" if comment else ""
 
 
 def real_literal(value: Fraction) -> str:
@@ -210,6 +220,7 @@ def real_literal(value: Fraction) -> str:
     decimals = 0
     while 10**decimals % value.denominator != 0:
         decimals += 1
+    # All digits as one whole number; WhyML wants some on both sides of the point.
     digits = str(abs(value) * 10**decimals).rjust(decimals + 1, "0")
     point = len(digits) - decimals
     whole = digits[:point]
@@ -248,25 +259,31 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
     """
     conclusion = claim.conclusion
     if isinstance(conclusion, Written):
-        parts = conclusion.parts
-        return "".join(part if isinstance(part, str) else printer.atom(part) for part in parts)
-    implications = [printer.premise(premise) for premise in claim.premises]
+        formula = ""
+        for part in conclusion.parts:
+            formula += part if isinstance(part, str) else printer.atom(part)
+        return formula
+
+    premises = [printer.premise(premise) for premise in claim.premises]
     # Without a premise there is no arrow, next to which a conclusion would need parentheses.
-    shown = printer.conclusion(conclusion) if implications else printer.show(conclusion)
-    body = " -> ".join([*implications, shown])
+    shown = printer.conclusion(conclusion) if premises else printer.show(conclusion)
+    body = " -> ".join([*premises, shown])
+
     used = names_used(claim)
-    formula = _quantifier(claim.variables, used)
+    binders = _quantifier(claim.variables, used)
     for name, expr in claim.witness.items():
         if name in used:
-            formula.append(f"let {name.lower()} = {printer.show(expr)} in")
-    return " ".join([*formula, body])
+            binders.append(f"let {name.lower()} = {printer.show(expr)} in")
+    return " ".join([*binders, body])
 
 
 def _quantifier(variables: tuple[tree.Name, ...], used: set[str]) -> list[str]:
     """``forall x l m: t, n: FLOAT.t.``, neighbours of one sort together; nothing without variables."""
     bound = [variable for variable in variables if variable.id in used]
+    if not bound:
+        return []
     groups = []
     for kind, group in groupby(bound, lambda variable: variable.kind):
         names = " ".join(variable.id.lower() for variable in group)
         groups.append(f"{names}: {_SORTS[kind]}")
-    return [f"forall {', '.join(groups)}."] if groups else []
+    return [f"forall {', '.join(groups)}."]

@@ -38,8 +38,14 @@ _GROUPS: Mapping[str, Callable[[Spec, ElementType], Iterator[Claim]]] = {
     "findings on tensors": partial(meaning.findings_claims, tensors=True),
     "integer route": partial(meaning.format_claims, about="integer route"),
 }
-_NAMES = list(_GROUPS)
-_NEED_THEORIES = _NAMES[_NAMES.index("constraints") :]
+_NEED_THEORIES: Final = (
+    "constraints",
+    "refuted constraints",
+    "dialects",
+    "dialect examples",
+    "findings on tensors",
+    "integer route",
+)
 """The groups whose claims use the theory that is written by hand for the operator, if there is one."""
 
 
@@ -47,11 +53,12 @@ def claims_of(spec: Spec, subject: str, *groups: str) -> tuple[Claim, ...]:
     """The claims of some groups, by default of all, on an element type (its id) or on ``restrictions``."""
     # Theories, pages, checks and mutants ask for the same claims: each group is made once.
     known: dict[str, tuple[Claim, ...]] = spec.memo.setdefault(("claims", subject), {})
-    if subject == SUBJECT:
+    if subject == SUBJECT:  # in one group, which needs no name
         if not known:
             known[""] = tuple(meaning.restrictions_claims(spec))
         return known[""]
     skipped = () if has_written_theory(spec) else _NEED_THEORIES
+    # In the order that is asked for: that of goals in a theory.
     claims: list[Claim] = []
     for name in groups or _GROUPS:
         if name in skipped:

@@ -33,6 +33,11 @@ class Obligation:
     goal: str  # its name there
     statement: str = ""  # the formula, in WhyML; empty for the axioms of a clone
 
+    @property
+    def name(self) -> str:
+        """Its id without the subject: the same for every element type that has the goal."""
+        return self.id.removeprefix(f"{self.subject}.")
+
 
 @dataclass(frozen=True)
 class Written:

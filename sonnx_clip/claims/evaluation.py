@@ -27,7 +27,7 @@ from sonnx_clip.spec.evaluate import (
     evaluator,
 )
 from sonnx_clip.spec.model import entries_with, yaml_place
-from sonnx_clip.spec.readings import same_value
+from sonnx_clip.spec.readings import possible_answers, same_value
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
@@ -37,14 +37,21 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
+# Bounds that are converted: not finite, negative, fractional, and beyond integers of 8 bits.
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
 
 class ClaimTruth(Evaluator):
     """Evaluates claims in one element type: beside the language, functions that claims alone have."""
 
-    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+    def _call(
+        self,
+        name: str,
+        arguments: list[Function],
+        trees: tuple[Expr, ...],
+    ) -> Function:
         match name, arguments:
+            # That the hand-written Clip is the cases is itself a claim, which is evaluated as true.
             case "written_clip", _:
                 return self._result_of(arguments)
             case "distinct", (first, second):
@@ -59,12 +66,14 @@ class ClaimTruth(Evaluator):
                 return super()._call(name, arguments, trees)
 
     def _use(self, name: str, arguments: list[Function]) -> Function:
+        # The prefix keeps the YAML's statement apart from the hand-written one in theories alone.
         return super()._use(name.removeprefix(STATED), arguments)
 
     def _of_tensors(self, *operands: TensorValue) -> TensorValue:
         """The result for operands of one entry, as samples are."""
-        entry = self.result(*(operand.entries[0] for operand in operands))
-        return TensorValue(operands[0].type, operands[0].shape, (entry,))
+        entries = [operand.entries[0] for operand in operands]
+        first = operands[0]
+        return TensorValue(first.type, first.shape, (self.result(*entries),))
 
     def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Any]], bool]:
         """Whether a claim for which `is_evaluated` holds is true, as a function of its variables."""
@@ -75,9 +84,10 @@ class ClaimTruth(Evaluator):
 
         def holds(values: Mapping[str, Any]) -> bool:
             environment = dict(values)
-            for name, value in witness.items():
-                environment[name] = value(values)
+            for name, value_of in witness.items():
+                environment[name] = value_of(values)
 
+            # One by one, as the provers get them: a claim says nothing where a premise is false.
             for premise in premises:
                 if not premise(environment):
                     return True
@@ -91,14 +101,15 @@ def is_evaluated(claim: Claim) -> bool:
     if isinstance(claim.conclusion, Written):
         return False
     # It says that a constraint is the one that is written in why3/, which is not evaluated.
-    return not (claim.of_tensors and claim.role == "written")
+    is_hand_written = claim.of_tensors and claim.role == "written"
+    return not is_hand_written
 
 
 def evaluated_claims(spec: Spec) -> Iterator[tuple[ElementType, Claim]]:
     """The claims that can be evaluated, each in the first type of a kind that has it."""
-    seen: dict[object, set[str]] = defaultdict(set)
+    names_by_kind: dict[object, set[str]] = defaultdict(set)
     for etype in spec.element_types:
-        names_of_kind = seen[kind_of_type(etype)]
+        names_of_kind = names_by_kind[kind_of_type(etype)]
         claims = claims_of(spec, etype.id)
         for claim in claims:
             if claim.name not in names_of_kind and is_evaluated(claim):
@@ -114,7 +125,8 @@ def kind_of_type(etype: ElementType) -> object:
 def bound_names(claim: Claim) -> list[str]:
     """The quantified variables that a claim uses."""
     used = names_used(claim)
-    return [variable.id for variable in claim.variables if variable.id in used]
+    names = [variable.id for variable in claim.variables]
+    return [name for name in names if name in used]
 
 
 def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
@@ -124,21 +136,27 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
     """
     if claim.subject == SUBJECT:
         return [declared_example(spec)]
+
     # Claims on the same variables share their samples.
+    known: dict[object, Sequence[Mapping[str, Any]]]
     known = spec.memo.setdefault(("samples of claims", etype.id), {})
     bound = tuple(bound_names(claim))
     key = (bound, claim.of_tensors)
     if key not in known:
-        distinct: dict[tuple[tuple[str, Value], ...], dict[str, Value]] = {}
-        for sample in _samples(spec, etype, bound):
-            distinct.setdefault(tuple(sample.items()), sample)
-        elements = list(distinct.values())
+        elements = _distinct(_samples(spec, etype, bound))
         if claim.of_tensors:
             known[key] = [as_tensors(spec, etype, sample) for sample in elements]
         else:
             known[key] = elements
-    shared: Sequence[Mapping[str, Any]] = known[key]
-    return shared
+    return known[key]
+
+
+def _distinct(samples: Iterator[dict[str, Value]]) -> list[dict[str, Value]]:
+    """Samples of the same variables, each once."""
+    by_items: dict[tuple[tuple[str, Value], ...], dict[str, Value]] = {}
+    for sample in samples:
+        by_items.setdefault(tuple(sample.items()), sample)
+    return list(by_items.values())
 
 
 def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
@@ -148,33 +166,27 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     # All special values are affordable for two variables, not for three.
     few_operands = len(bound) <= 2 and set(bound) <= set(operands)
     if few_operands and etype.bits is not None:
-        for patterns in product(special_patterns(etype), repeat=len(bound)):
+        special = special_patterns(etype)
+        for patterns in product(special, repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
 
     # A variable that is no operand stands for an answer, or for a float that is converted (F).
     further = [name for name in bound if name not in operands]
-    nans: list[Value] = []
-    if etype.family == "float":
-        nans = [encode("nan", etype), encode("-nan", etype)]
     floats: list[Value] = []
-    if "F" in bound:  # an operator without conversions may lack float32
+    if "F" in bound:
+        # Only then: an operator without conversions may lack float32.
         float32 = spec.element_type("float32")
         floats = [encode(text, float32) for text in _FLOATS]
 
-    cases = spec.giving_cases(etype.family)
-    evaluate = truth(spec, etype)
     for sample in sampled(etype, len(operands)):
-        environment = evaluate.named(sample)
-        results = [evaluate(case.result, environment) for case in cases]
-        # All that a reading may allow, but for payloads of NaNs.
-        answers = tuple(dict.fromkeys((*sample, *nans, *results)))
-
-        by_operand = dict(zip(operands, sample, strict=True))
-        of_operands = {name: by_operand[name] for name in operands if name in bound}
+        # Answers depend on all operands, also on those that the claim does not mention.
+        answers = possible_answers(spec, etype, sample)
+        of_operands = zip(operands, sample, strict=True)
+        mentioned = {name: value for name, value in of_operands if name in bound}
         choices = [floats if name == "F" else answers for name in further]
         for values in product(*choices):
             of_further = dict(zip(further, values, strict=True))
-            yield {**of_operands, **of_further}
+            yield mentioned | of_further
 
 
 def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> Mapping[str, Any] | None:
@@ -188,28 +200,32 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> Mapping[str,
 
 def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
     """The evaluator of claims of an element type, made once for a specification."""
-    known: dict[str, ClaimTruth] = spec.memo.setdefault(("claim truth", ""), {})
-    return known.get(etype.id) or known.setdefault(etype.id, ClaimTruth(spec, etype))
+    key = ("claim truth", etype.id)
+    if key not in spec.memo:
+        spec.memo[key] = ClaimTruth(spec, etype)
+    shared: ClaimTruth = spec.memo[key]
+    return shared
 
 
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some sample, or true of a wrong operator."""
-    of_restrictions = [claim for claim in claims_of(spec, SUBJECT) if is_evaluated(claim)]
-    of_elements = list(evaluated_claims(spec))
-    for etype, claim in of_elements:
+    for etype, claim in evaluated_claims(spec):
         _require_true(spec, etype, claim)
     first_type = spec.element_types[0]  # restrictions do not depend on it
-    for claim in of_restrictions:
-        _require_true(spec, first_type, claim)
+    for claim in claims_of(spec, SUBJECT):
+        if is_evaluated(claim):
+            _require_true(spec, first_type, claim)
 
     # A property that no operator could break says nothing: each names one that breaks it.
     for p in spec.properties:
-        if not any(is_false_somewhere(spec, p, family) for family in p.families):
-            raise UserError(
-                f"`{p.id}` holds for the wrong operator `{p.false_for}` too",
-                _place(spec, p.id),
-                "strengthen the claim, or name another wrong operator",
-            )
+        is_broken = any(is_false_somewhere(spec, p, family) for family in p.families)
+        if is_broken:
+            continue
+        raise UserError(
+            f"`{p.id}` holds for the wrong operator `{p.false_for}` too",
+            _place(spec, p.id),
+            "strengthen the claim, or name another wrong operator",
+        )
 
 
 def _require_true(spec: Spec, etype: ElementType, claim: Claim) -> None:
@@ -228,15 +244,22 @@ def _require_true(spec: Spec, etype: ElementType, claim: Claim) -> None:
     )
 
 
-def _where(spec: Spec, etype: ElementType, claim: Claim, sample: Mapping[str, Any]) -> str:
+def _where(
+    spec: Spec,
+    etype: ElementType,
+    claim: Claim,
+    sample: Mapping[str, Any],
+) -> str:
     """The values for which a claim is false; those of restrictions are of no use to a reader."""
     if claim.subject == SUBJECT:
         return ""
     evaluate = truth(spec, etype)
     values = {name: evaluate(expr, sample) for name, expr in claim.witness.items()}
     values |= sample
-    shown = [_shown(spec, etype, name, value) for name, value in values.items()]
-    return f" for {', '.join(shown)}"
+    numbers = []
+    for name, value in values.items():
+        numbers.append(_shown(spec, etype, name, value))
+    return f" for {', '.join(numbers)}"
 
 
 def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
@@ -246,12 +269,13 @@ def _refuse_example(spec: Spec, etype: ElementType, claim: Claim) -> None:
     for index, example in enumerate(spec.examples):
         if example.id not in claim.shows:
             continue
-        for row, operands in enumerate(example.given):
+        for row, texts in enumerate(example.given):
             expected = example.Y[row]
-            result = evaluate.result(*(encode(text, etype) for text in operands))
+            operands = [encode(text, etype) for text in texts]
+            result = evaluate.result(*operands)
             if identical(result, encode(expected, etype)):
                 continue
-            call = f"{signature.function}({', '.join(operands)})"
+            call = f"{signature.function}({', '.join(texts)})"
             raise UserError(
                 f"`{claim.id}` is false: {call} is {show(result, etype)}, not {expected}",
                 yaml_place(spec, ("examples", index, signature.result.id, row)),
@@ -267,9 +291,14 @@ def _place(spec: Spec, id_: str) -> str:
     return f"{spec.file} ({id_})"
 
 
-def _shown(spec: Spec, etype: ElementType, name: str, value: Value | TensorValue) -> str:
+def _shown(
+    spec: Spec,
+    etype: ElementType,
+    name: str,
+    value: Value | TensorValue,
+) -> str:
     if isinstance(value, TensorValue):
-        entry = show(value.entries[0], etype)
+        entry = show(value.entries[0], etype)  # a sample has one
         return f"{name} = [{entry}]" if value.shape else f"{name} = {entry}"
     type_of_value = spec.element_type("float32") if name == "F" else etype
     return f"{name} = {show(value, type_of_value)}"

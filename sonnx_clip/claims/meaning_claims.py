@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.spec.entries import Property
+    from sonnx_clip.spec.entries import Latitude, Property
 
 
 # --- Single elements ----------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> Iterator[Claim]:
     """The symbols of an element type mean what its bits say; and how floats are clipped as integers."""
     section = f"{about} of {etype.family}"
-    if section not in claim_templates():
+    if section not in claim_templates():  # of reals, say, which have no bits
         return
     # A claim about a definition is made where the operator has it.
     placeholders: dict[str, Any] = {definition.id: True for definition in spec.definitions}
@@ -54,7 +54,8 @@ def format_claims(spec: Spec, etype: ElementType, about: str = "encoding") -> It
 
 def _parts(ids: list[str]) -> dict[str, Any]:
     """The ids of cases or classes, and that no two of them hold."""
-    pairs = (f"not ({a} and {b})" for a, b in combinations(ids, 2))
+    # Empty for a single id: claims.yaml then leaves out the claim that no two of them hold.
+    pairs = [f"not ({a} and {b})" for a, b in combinations(ids, 2)]
     return {"ids": Listed(ids), "no_two_of": Listed(pairs)}
 
 
@@ -65,16 +66,18 @@ def cases_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for case in spec.giving_cases(etype.family):
         same_result = f"identical({call}, {case.result_text})"
         results.append(f"({case.id} implies {same_result})")
+    parts = _parts([case.id for case in spec.cases])
     yield from expanded(
         spec,
         etype,
         "cases",
-        **_parts([case.id for case in spec.cases]),
+        **parts,
         results=Listed(results),
         by_hand=has_written_theory(spec),
     )
     for case in spec.cases:
         if etype.family in case.not_for:
+            # The file gives a reason why the family lacks the case; the claim proves it.
             reason = case.not_for[etype.family]
             yield from expanded(spec, etype, "empty", case, reason=reason)
         else:
@@ -85,12 +88,12 @@ def classes_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The classes partition each case, and each is inhabited."""
     for case in spec.cases:
         if etype.family in case.not_for:
-            continue
+            continue  # an empty case has no classes
         classes = spec.classes_of(etype.family, case.id)
-        parts = _parts([c.id for c in classes])
+        parts = _parts([klass.id for klass in classes])
         yield from expanded(spec, etype, "classes", case, **parts)
-        for c in classes:
-            yield from expanded(spec, etype, "inhabited", c)
+        for klass in classes:
+            yield from expanded(spec, etype, "inhabited", klass)
 
 
 def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -98,8 +101,10 @@ def properties_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for p in spec.properties:
         if etype.family not in p.families:
             continue
-        is_refuted = etype.family in p.refuted_for
-        met_at = _numbers_that_meet(spec, etype, p) if is_refuted else None
+        met_at = None
+        if etype.family in p.refuted_for:
+            # A condition that no numbers meet would make "holds where …" vacuous.
+            met_at = _numbers_that_meet(spec, etype, p)
         yield from expanded(spec, etype, "properties", p, met_at=met_at)
 
 
@@ -108,10 +113,11 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
     evaluate = evaluator(spec, etype)
     condition = p.repaired[etype.family]
     first_operand = spec.signature.ids[0]
+    second_entry = spec.signature.second
     for c in reversed(spec.classes_of(etype.family)):
         texts = c.inhabited_by.texts()
         # A condition on two entries of X is tried at two equal ones.
-        texts[spec.signature.second] = texts[first_operand]
+        texts[second_entry] = texts[first_operand]
         witness = {name: encode(text, etype) for name, text in texts.items()}
         if evaluate(condition, witness):
             return number_nodes(texts)
@@ -119,46 +125,53 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
     raise UserError(message, spec.file, "weaken the condition")
 
 
+def _latitude(spec: Spec, etype: ElementType) -> tuple[Latitude, ...]:
+    """The latitude that a type has: it is about zeros and NaNs, which floats alone have several of."""
+    return spec.latitude if etype.family == "float" else ()
+
+
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each latitude is used by some answer that differs from the cases, and accepts no other value."""
-    for entry in spec.latitude if etype.family == "float" else ():
+    for entry in _latitude(spec, etype):
         yield from expanded(spec, etype, "latitude", entry)
 
 
 def latitude_and_readings_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Latitude accepts what some reading answers, and all that these readings answer within its limits."""
-    entries = spec.latitude if etype.family == "float" else ()
+    entries = _latitude(spec, etype)
     operands = ", ".join(spec.signature.ids)
     for entry in entries:
         answers = []
         for id_ in entry.given_by:
             predicate = spec.reading(id_).predicate
-            answers.append(f"{predicate}({operands}, A)")
+            answers.append(f"{predicate}({operands}, A)")  # A: what the runtime answers
         yield from expanded(spec, etype, "latitude and readings", entry, answers=Listed(answers))
 
     # The other way round, each reading is held against all entries at once: one of them has to accept.
     conditions: dict[str, Expr] = {}
     granted: list[str] = []
+    # By numbers: ids of latitudes have hyphens, which no placeholder may have.
     for i, entry in enumerate(entries):
         conditions[f"when{i}"] = entry.when
         conditions[f"accepts{i}"] = entry.accepts
         granted.append(f"group(group(_when{i}) and group(_accepts{i}))")
 
-    accepted: set[str] = set()
+    named_readings: set[str] = set()
     for entry in entries:
-        accepted.update(entry.given_by)
-    latitude = Listed(entry.id for entry in entries)
+        named_readings.update(entry.given_by)
+    ids = Listed(entry.id for entry in entries)
     for reading in spec.readings:
-        if reading.id in accepted:
-            yield from expanded(
-                spec,
-                etype,
-                "readings and latitude",
-                reading,
-                **conditions,
-                granted=Listed(granted),
-                latitude=latitude,
-            )
+        if reading.id not in named_readings:
+            continue
+        yield from expanded(
+            spec,
+            etype,
+            "readings and latitude",
+            reading,
+            **conditions,
+            granted=Listed(granted),
+            latitude=ids,
+        )
 
 
 def examples_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -243,12 +256,14 @@ def refuted_constraints_claims(spec: Spec, etype: ElementType) -> Iterator[Claim
         texts = c.refuted_for[etype.family].texts()
         operands = [encode(text, etype) for text in texts.values()]
         entry = evaluator(spec, etype).result(*operands)
+        # Tensors that the theory declares, with the operands of the witness as their only entries.
+        refuting = [f"refuting_{name.lower()}" for name in texts]
         yield from expanded(
             spec,
             etype,
             "refuted constraints",
             c,
-            refuting=" ".join(f"refuting_{name.lower()}" for name in texts),
+            refuting=" ".join(refuting),
             **values({"entry": entry}),
         )
 
@@ -302,8 +317,8 @@ def _independent_restrictions(spec: Spec) -> Iterator[Claim]:
         **conditions,
     )
     for r in spec.restrictions:
-        broken = broken_example(spec, r)
-        changed = {name: broken[name] for name in r.broken_alone_by}
+        broken_node = broken_example(spec, r)
+        changed = {name: broken_node[name] for name in r.broken_alone_by}
         kept = [f"_{id_}" for id_ in ids if id_ != r.id]
         yield from expanded(
             spec,
@@ -325,13 +340,14 @@ def _words_of_restrictions(spec: Spec) -> Iterator[Claim]:
     scalars = [name for name, tensor in tensors.items() if tensor is None or tensor.dims == ()]
     users = _restrictions_by_word(spec)
     for word, holds in DECLARED_WORDS.items():
-        arguments = product(scalars, repeat=2) if word == "same_type" else single
+        choices = product(scalars, repeat=2) if word == "same_type" else single
         agree: list[str] = []
-        for names_of_tensors in arguments:
-            listed_names = ", ".join(f"_{name}" for name in names_of_tensors)
-            text = f"{word}({listed_names})"
-            is_true = holds(*(tensors[name] for name in names_of_tensors))
-            agree.append(text if is_true else f"not {text}")
+        for names_of_tensors in choices:
+            arguments = [tensors[name] for name in names_of_tensors]
+            placeholders = ", ".join(f"_{name}" for name in names_of_tensors)
+            text = f"{word}({placeholders})"
+            # What the evaluator says of these tensors, the hand-written word has to say as well.
+            agree.append(text if holds(*arguments) else f"not {text}")
         yield from expanded(
             spec,
             None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of, rewritten
+from sonnx_clip.language.tree import Expr, Kind, Name, Number, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,8 +37,10 @@ def values(literals: Mapping[str, object], kind: Kind = Kind.ELEMENT) -> dict[st
 def result_of(signature: Signature, *, tensors: bool = False) -> tree.Call:
     """The result of the cases; or of the operator on tensors, which why3/tensor.mlw defines."""
     if tensors:
-        return tree.Call("clip_tensor", variable_nodes(signature.ids, Kind.TENSOR), Kind.TENSOR)
-    return tree.CasesResult(signature.function, variable_nodes(signature.ids), Kind.ELEMENT)
+        operands = variable_nodes(signature.ids, Kind.TENSOR)
+        return tree.Call("clip_tensor", operands, Kind.TENSOR)
+    operands = variable_nodes(signature.ids)
+    return tree.CasesResult(signature.function, operands, Kind.ELEMENT)
 
 
 def stated(signature: Signature, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
@@ -51,18 +53,8 @@ def answers_of_cases(spec: Spec, family: str) -> tuple[Expr, ...]:
     """The operands, and what else cases give in a family, each once."""
     operands = variable_nodes(spec.signature.ids)
     results = [case.result for case in spec.giving_cases(family)]
+    # Most cases give an operand: repeated, it would only make a disjunction over answers longer.
     return tuple(dict.fromkeys((*operands, *results)))
-
-
-def replaced(expr: Expr, name: str, by: Expr) -> Expr:
-    """An expression with another in the place of a variable."""
-
-    def replacement(node: Expr) -> Expr | None:
-        if isinstance(node, Name) and node.id == name:
-            return by
-        return None
-
-    return rewritten(expr, replacement)
 
 
 def free_names(expr: Expr) -> set[str]:
@@ -70,10 +62,12 @@ def free_names(expr: Expr) -> set[str]:
     match expr:
         case Name(id=name):
             return {name}
-        case tree.Use(arguments=(), of=operands):
+        case tree.Use(arguments=(), of=operands):  # a case or class, without arguments in its text
             return set(operands)
         case tree.Let(name=name, value=value, body=body):
-            return free_names(value) | (free_names(body) - {name})
+            # The value is outside the scope of the variable that it is bound to.
+            free_in_body = free_names(body) - {name}
+            return free_names(value) | free_in_body
         case _:
             names: set[str] = set()
             for part in parts_of(expr):
@@ -84,9 +78,10 @@ def free_names(expr: Expr) -> set[str]:
 def names_used(claim: Claim) -> set[str]:
     """The variables that premises and conclusion use, and those that the values of these use."""
     assert not isinstance(claim.conclusion, Written)
-    used: set[str] = set()
-    for part in (*claim.premises, claim.conclusion):
-        used |= free_names(part)
+    used = free_names(claim.conclusion)
+    for premise in claim.premises:
+        used |= free_names(premise)
+
     # A value uses quantified variables only, no other value: one step is enough.
     of_values: set[str] = set()
     for name, value in claim.witness.items():
@@ -97,7 +92,7 @@ def names_used(claim: Claim) -> set[str]:
 
 def variables_of(signature: Signature, condition: Expr) -> tuple[str, ...]:
     """The operands, and other entries of the first tensor where a condition compares two inputs."""
+    if signature.second not in free_names(condition):
+        return signature.ids
     first, *others = signature.ids
-    if signature.second in free_names(condition):
-        return (first, signature.second, *others)
-    return signature.ids
+    return (first, signature.second, *others)

@@ -34,6 +34,7 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of the first finding that contrasts them."""
+    # One claim for a pair, however many findings contrast it: its name has the two ids alone.
     first_contrasts: dict[tuple[str, str], Contrast] = {}
     for finding in spec.findings:
         for witness in finding.witnesses:
@@ -72,10 +73,13 @@ def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
     first_side, *others = sides
     for other in others:
         pair = {first_side, other}
-        # Two dialects may have one reading; what differs from the cases is claimed of each reading.
-        if len(pair) == 2 and not pair & {"cases", None}:
-            first, second = (reading.id for reading in spec.readings if reading.id in pair)
-            yield first, second
+        is_of_one_reading = len(pair) == 1  # two dialects may have one reading
+        # What differs from the cases is claimed of each reading, by its own witness (`differs_at`).
+        if is_of_one_reading or pair & {"cases", None}:
+            continue
+        # In the order of the file: another finding may contrast the two the other way round.
+        first, second = [reading.id for reading in spec.readings if reading.id in pair]
+        yield first, second
 
 
 # --- Dialects -----------------------------------------------------------------------------------------------
@@ -84,21 +88,22 @@ def _contrasted(spec: Spec, witness: Contrast) -> Iterator[tuple[str, str]]:
 def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each dialect beside SONNX, without bounds and after the one before; then conversions."""
     dialects = [d for d in spec.dialects if etype.id in d.element_types]
+    by_id = {d.id: d for d in dialects}
     for d in dialects:
         yield from _of_dialect(spec, etype, d)
-        before = next((other for other in dialects if other.id == d.after), None)
+        # The version before may lack the element type.
+        before = by_id.get(d.after or "")
         if before is not None:
             yield from _after(spec, etype, d, before)
         if d.equivalence is not None:
-            reading, other = spec.reading(d.reading), spec.reading(d.equivalence.to)
             yield from expanded(
                 spec,
                 etype,
                 "equivalence",
                 d,
                 d.equivalence,
-                reading=reading,
-                other=other,
+                reading=spec.reading(d.reading),
+                other=spec.reading(d.equivalence.to),
             )
     yield from _conversions(spec, etype, dialects)
 
@@ -106,20 +111,23 @@ def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 def _conversions(spec: Spec, etype: ElementType, dialects: Sequence[Dialect]) -> Iterator[Claim]:
     """Claims on converted bounds, and on X scaled and biased, once for all dialects that have them."""
     # The claims do not depend on the dialect: an obligation for each would be the same task again.
-    converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
+    converting = [d.id for d in dialects if d.converts_to(etype.id)]
+    ids = " ".join(converting)
     if converting and etype.family == "int":
         # Between these FLOATs, strictly, truncation gives a number of the type.
         low, high = beyond(etype, spec.element_type("float32"))
         ends = values({"low": low, "high": high}, Kind.FLOAT)
-        yield from expanded(spec, etype, "conversion to integers", id=converting, **ends)
+        yield from expanded(spec, etype, "conversion to integers", id=ids, **ends)
     elif converting:
         is_wider = etype.id == "float64"  # of which every FLOAT is a number: nothing is rounded
-        yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
+        yield from expanded(spec, etype, "conversion to floats", id=ids, is_wider=is_wider)
 
-    scaled = " ".join(d.id for d in dialects if d.scale_bias)
-    if scaled and etype.family == "float":
+    scaling = [d.id for d in dialects if d.scale_bias]
+    if scaling and etype.family == "float":
+        # The counterexample on cast scales has numbers of float16.
         is_float16 = etype.id == "float16"
-        yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=is_float16)
+        ids = " ".join(scaling)
+        yield from expanded(spec, etype, "scale and bias", id=ids, is_float16=is_float16)
 
 
 def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
@@ -127,6 +135,7 @@ def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     reading = spec.reading(d.reading)
     placeholders = _defaults(spec, etype, d)
     default = d.printed_default
+    # What the page prints is in the type of the bounds: in other types it is another number.
     if default is not None and etype.id == d.bound_type:
         placeholders["printed"] = default.max
         placeholders["at_least"] = Number(default.min)
@@ -156,11 +165,12 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
         bounds_in_words = f"the least and the greatest number of {etype.id}"
     else:
         bounds_in_words = f"{show(low, etype)} and {show(high, etype)}"
+    keeps_infinities = etype.family == "float" and high == encode("inf", etype)
     placeholders = {
         **values({"low": low, "high": high}),
         "told": bounds_in_words,
         "limits": True,
-        "keeps_infinities": etype.family == "float" and high == encode("inf", etype),
+        "keeps_infinities": keeps_infinities,
     }
     # Limits of FLOAT, where a bound is one: converted, they may not be the limits of the type.
     if d.converts_to(etype.id) and d.missing.of == "bound":
@@ -170,7 +180,12 @@ def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
     return placeholders
 
 
-def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
+def _after(
+    spec: Spec,
+    etype: ElementType,
+    d: Dialect,
+    before: Dialect,
+) -> Iterator[Claim]:
     """A newer version changes nothing with given bounds; without bounds nothing but what it lists."""
     placeholders = _defaults(spec, etype, d)
     old_defaults = _defaults(spec, etype, before)

@@ -13,7 +13,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from sonnx_clip.claims.claim import Claim, Kind, Written
-from sonnx_clip.claims.nodes import answers_of_cases, free_names, number_nodes, replaced, result_of
+from sonnx_clip.claims.nodes import answers_of_cases, free_names, number_nodes, result_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import unparse
@@ -27,7 +27,7 @@ from sonnx_clip.language.scope import (
     kind_of,
     operator_function,
 )
-from sonnx_clip.language.tree import Expr, Name, Number, rewritten
+from sonnx_clip.language.tree import Expr, Name, Number, rewritten, substituted
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.spec.entries import Witness
@@ -126,6 +126,7 @@ class Given(dict[str, Any]):
 
     def find(self, name: str) -> Any:
         """The value of a placeholder; None if it is not given."""
+        # Kept, as each template of a section looks up the same names again.
         if name not in self:
             self[name] = self._attribute(name)
         return self[name]
@@ -137,6 +138,7 @@ class Given(dict[str, Any]):
             if hasattr(entry, name):
                 value = getattr(entry, name)
                 break
+        # What differs from family to family, such as `refuted_for`, has its value by family.
         if isinstance(value, Mapping):
             value = value.get(self._family)
         if isinstance(value, Witness):
@@ -163,6 +165,7 @@ class _Printed(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name.startswith("not_"):
             condition = self._given[name.removeprefix("not_")]
+            # A title is for people: no double negation.
             if isinstance(condition, tree.Not):
                 return unparse(condition.operand)
             return unparse(tree.Not(condition))
@@ -188,6 +191,8 @@ def expanded(
     family = etype.family if etype else ""
     first, *others = signature.ids
     operands = ", ".join(signature.ids)
+    # `variables` has the second entry of the first tensor too, as a property may compare two entries;
+    # the printers quantify only over the variables that a claim uses (`names_used`).
     shared = {
         "operands": operands,
         "variables": " ".join((first, signature.second, *others)),
@@ -233,6 +238,7 @@ def _claim(
     sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
     variables = []
     for name in template.every.format_map(placeholders).split():
+        # F is a bound before it is converted to the element type.
         sort_of_variable = Sort.FLOAT if name == "F" else sort
         variables.append(Name(name, sort_of_variable))
     written = template.written
@@ -258,8 +264,9 @@ def _claim(
 
 def _formula(text: str, placeholders: Given) -> Written:
     """A formula in WhyML; in braces what is given, or a number, or a number as a FLOAT."""
+    # A split at a group returns the groups too: each second part is what was in braces.
     parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
-    for index in range(1, len(parts), 2):  # what was in braces; the text between it stays
+    for index in range(1, len(parts), 2):
         name = str(parts[index])
         sort = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
         parts[index] = placeholders.find(name) or Number(name.removeprefix("FLOAT "), sort)
@@ -280,7 +287,8 @@ def condition(
         value = placeholders.find(name.removeprefix("_")) if placeholders else None
         if isinstance(value, get_args(Expr)):
             expressions[name] = value
-    # Only an expression is put in; a text is in its place already, by `format_map`.
+    # Only an expression is put in; a text is in its place already, by `format_map`. The kinds decide
+    # how the text is parsed, and so belong to the key below; the expressions themselves do not.
     kinds = {name: kind_of(expression) for name, expression in expressions.items()}
 
     # The text is parsed once for all types of a family; expressions are put in afterwards.
@@ -292,12 +300,19 @@ def condition(
     return rewritten(parsed[key], partial(_meant, spec, family, expressions, tensors))
 
 
-def _scope(spec: Spec, family: str, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
+def _scope(
+    spec: Spec,
+    family: str,
+    kinds: Mapping[str, Sort],
+    *,
+    tensors: bool,
+) -> Scope:
     """What a template may use: the variables of claims, `kinds` of expressions, functions and entries."""
     signature = spec.signature
     families = frozenset({family})
     variables = dict.fromkeys(signature.all_ids, Sort.TENSOR if tensors else Sort.ELEMENT)
     if not tensors:
+        # Y and Z are answers of readings, A is one that a latitude accepts; `let` binds OF_CASES.
         variables |= dict.fromkeys((signature.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
 
     of_no_arguments = Usable(0, Sort.BOOL, families)
@@ -330,7 +345,8 @@ def _meant(
         case tree.Call(function="group", arguments=(inner,)):
             return tree.Parentheses(inner)
         case tree.Call(function="of_cases", arguments=(inner,)):
-            return tree.Parentheses(replaced(inner, signature.result.id, result_of(signature)))
+            of_result = {signature.result.id: result_of(signature)}
+            return tree.Parentheses(substituted(inner, of_result))
         case tree.Call(function="let", arguments=(Name(id=name), value, body)):
             return tree.Let(name, value, body)
         # A let that binds a variable for nothing would be a warning of Why3.
@@ -347,7 +363,13 @@ def _meant(
     return None
 
 
-def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: Expr) -> Expr:
+def _some(
+    spec: Spec,
+    family: str,
+    quantifier: str,
+    variables: list[str],
+    body: Expr,
+) -> Expr:
     """A disjunction over the results that cases may give, over all answers but payloads of NaNs, or both."""
     results = answers_of_cases(spec, family)
     nans = (Number("nan"), Number("-nan")) if family == "float" else ()
@@ -361,8 +383,6 @@ def _some(spec: Spec, family: str, quantifier: str, variables: list[str], body: 
     for values in product(*choices[quantifier]):
         if len(set(values)) < len(values):  # `different` is about two answers
             continue
-        part = body
-        for variable, value in zip(variables, values, strict=True):
-            part = replaced(part, variable, value)
-        parts.append(part)
+        bindings = dict(zip(variables, values, strict=True))
+        parts.append(substituted(body, bindings))
     return reduce(partial(tree.Connective, "or"), parts)

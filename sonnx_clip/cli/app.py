@@ -83,8 +83,9 @@ _COMMANDS = (
 _TAKE_NUMBERS = (meaning_commands.explain, meaning_commands.rewrites)
 """The commands whose operands or constants are options."""
 
-for _command, _example in _COMMANDS:
-    _example = f"sonnx-clip {_command.__name__} {_example}"
+# Registered here and not by decorators, so that the order of the help is that of one list.
+for _command, _arguments in _COMMANDS:
+    _example = f"sonnx-clip {_command.__name__} {_arguments}"
     _class = OperandsCommand if _command in _TAKE_NUMBERS else OptionalValueCommand
     _summary = (_command.__doc__ or "").partition("\n\n")[0]  # click would cut it
     app.command(_command.__name__, cls=_class, epilog=_example, short_help=_summary)(_command)
@@ -101,7 +102,7 @@ def _written_out() -> Iterator[None]:
     try:
         try:
             yield
-        finally:
+        finally:  # also after SystemExit, by which a command ends
             sys.stdout.flush()
     except OSError as error:
         # An error of a file, a reader that has closed the pipe, or too little memory is no full disk.
@@ -140,7 +141,7 @@ def _is_lack_of_memory(error: Exception) -> bool:
 
 def main() -> None:
     """Run the command line; bad input prints one message and exits with status 2."""
-    _save_address_space()
+    _save_address_space()  # before any import of NumPy
     # Names in files need not fit the terminal's encoding.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -154,7 +155,7 @@ def main() -> None:
         sys.exit(2)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in _EXTRAS:
+        if package not in _EXTRAS:  # a mistake in our own code, or a broken installation
             raise
         print(f"error: the package {package} is not installed", file=sys.stderr)
         print(f"  {how_to_install(_EXTRAS[package])}", file=sys.stderr)

@@ -16,12 +16,12 @@ from sonnx_clip.cli.prove_command import load_checked
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign, runtime_version
 from sonnx_clip.conform.identity import VARIABLES, cache_identity, identity, variables
 from sonnx_clip.conform.judge import RemoteJudge
+from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.operator import (
     Operator,
     clip_operator,
     machine_types,
 )
-from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import (
     print_report,
     report_closing_lines,
@@ -131,19 +131,20 @@ def check_runtime(options: CheckOptions, destination: Destination, means: Means)
     if means.journal is not None:
         check_target(means.journal)
         require_folder_of(means.journal)
-        UnitStore(means.journal).close()
+        UnitStore(means.journal).close()  # another kind of file is refused now
     sys.path.insert(0, "")  # module:function is looked up where the command runs, as by `python -m`
-    module_of(options.runtime)
+    module_of(options.runtime)  # for its errors: a name that is misspelt starts no process
     report, interrupted = _judged(options, means)
     _write(report, destination, options.of.spec)
     if interrupted:
         goes_on = "" if means.journal is None else "; repeat the command to resume"
         print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
         return INTERRUPTED
+    # After the report, which has the verdicts of all other types.
     for etype, words in report.environment.items():
-        what = f"environment: {etype} could not be judged: {words}"
+        message = f"environment: {etype} could not be judged: {words}"
         todo = "provide what is missing (memory, a package, a file), then check again"
-        print(f"error: {UserError(what, options.runtime, todo)}", file=sys.stderr)
+        print(f"error: {UserError(message, options.runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else int(report.failed)
 
 
@@ -155,6 +156,7 @@ def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
         judge = None
         where = counted(means.processes, "job")
         if means.scheduler is not None:
+            # A worker loads the operator by its name: a file of the user is not there.
             options.of.require_name()
             from sonnx_clip.machines.dask_workers import DaskWorkers  # imports asyncio
 
@@ -165,6 +167,7 @@ def _judged(options: CheckOptions, means: Means) -> tuple[Report, bool]:
         store = _store(options, means, version)
         if store is not None:
             left_open.callback(store.close)
+            # Results are kept under the identity of the store, which a change of the runtime changes.
             options = replace(options, identity=store.identity)
         number_known = _plan(options, store, version, where)
         # Where each type is one unit, types are counted; units in the journal do not count for the rate.
@@ -207,6 +210,7 @@ def check_against(
     runtimes = [options.runtime] if options.runtime else OF_MODELS
     highest = 0
     for runtime, operator in product(runtimes, operators):
+        # Each dialect is judged in those of the chosen types that it has.
         types = [id_ for id_ in options.types if id_ in operator.element_types]
         chosen = replace(options, runtime=runtime, types=types, of=operator)
         stored = destination
@@ -250,13 +254,15 @@ def _store(options: CheckOptions, means: Means, version: str) -> UnitStore | Non
     if means.build is None or means.scheduler is not None:
         return None
     key = cache_identity(options.runtime, options.of)
-    return None if key is None else UnitStore(means.build / CACHE, key, _warn, is_cache=True)
+    if key is None:  # what the runtime loads is not known, and may change without notice
+        return None
+    return UnitStore(means.build / CACHE, key, _warn, is_cache=True)
 
 
 def _plan(options: CheckOptions, store: UnitStore | None, version: str, where: str) -> int:
     """Print the plan of a campaign; return the number of results that its journal has already."""
     units = options.every_unit
-    types = len(options.units)
+    types = len(options.units)  # of which each has one unit or more
     known = 0
     stored = ""
     if store is not None and not store.is_cache:
@@ -274,6 +280,7 @@ def _write(report: Report, destination: Destination, spec: Spec) -> None:
     form = destination.form
     output = destination.output
     repro = destination.repro
+    # A file has the report for machines, whatever is printed.
     text = to_junit(report) if form == "junit" else report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
@@ -293,6 +300,7 @@ def _write(report: Report, destination: Destination, spec: Spec) -> None:
 
 
 def _pace(words: str) -> None:
+    # At once, since the reader decides by it whether to wait.
     print(f"{words} (Ctrl-C prints the report so far)", file=sys.stderr, flush=True)
 
 

@@ -24,6 +24,7 @@ class FusionsReport(Stored):
 
 def list_fusions(models: Sequence[Path], *, as_json: bool) -> int:
     """Print the rewrites that would be wrong; 1 if there is one, else 0. UserError for a wrong file."""
+    # All models before the first line: one that is no model ends the command.
     by_model = {str(file): with_messages(file, _of_model) for file in models}
     if as_json:
         print(FusionsReport(models=by_model).model_dump_json(indent=1))
@@ -43,5 +44,6 @@ def _lines(illegal: IllegalRewrite) -> Iterator[str]:
 
 
 def _of_model(model: onnx.ModelProto) -> tuple[IllegalRewrite, ...]:
+    # A rewrite is judged in an element type, which many models declare of inputs and outputs alone.
     inferred = onnx.shape_inference.infer_shapes(model)
     return tuple(illegal_rewrites(inferred))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from sonnx_clip.cli.options import BUILD
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.root.terminal import be_quiet, without_color
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NAMES = 30  # columns of an option's name and value
 
@@ -21,14 +18,6 @@ COMMON_OPTIONS = {
     "--quiet": "No progress; lint: only models that break a rule.",
     "--no-color": "No colours, as with NO_COLOR set.",
 }
-
-
-def apply_common_options(args: Sequence[str]) -> None:
-    """Apply the options that every command has."""
-    if "--quiet" in args:
-        be_quiet()
-    if "--no-color" in args:
-        without_color()
 
 
 def _bad_value(error: typer.BadParameter) -> UserError:
@@ -57,7 +46,10 @@ class Command(TyperCommand):
         The options of every command may stand anywhere among its own. The settings file gives the default of
         --build.
         """
-        apply_common_options(args)
+        if "--quiet" in args:
+            be_quiet()
+        if "--no-color" in args:
+            without_color()
         args = [arg for arg in args if arg not in COMMON_OPTIONS]
         # Not for the help: it has to be there even if the settings file is wrong.
         asks_for_help = "-h" in args or "--help" in args

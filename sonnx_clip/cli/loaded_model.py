@@ -20,6 +20,7 @@ _T = TypeVar("_T")
 
 def with_messages(file: Path, use: Callable[[onnx.ModelProto], _T]) -> _T:
     """What a function makes of the model in a file; UserError for a file that is no valid model."""
+    # By lint's reader first, which refuses external data outside of the model's folder.
     model = parse_model(read_model(file), file)
     try:
         onnx.load_external_data_for_model(model, str(file.parent))

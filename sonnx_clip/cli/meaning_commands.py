@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     NUMBER,
@@ -21,6 +20,7 @@ from sonnx_clip.cli.options import (
     print_value,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ def _numbers(pairs: list[str] | None) -> dict[str, str]:
 
 def _type_and_operator(words: list[str], operator: str) -> tuple[str, str]:
     """The element type and the operator, which may stand before it; UserError for anything else."""
-    *named, dtype = words
+    *named, dtype = words  # Typer has no optional argument before one that is required
     if len(named) > 1:
         wrong = f"explain takes an operator and an element type, not {len(words)} words"
         raise UserError(wrong, todo="give operands as options, such as --x 1")
@@ -173,7 +173,8 @@ def findings(
         from sonnx_clip.explain.measure import write_record
         from sonnx_clip.root.folders import checkout
 
-        checkout()
+        checkout()  # for its error: the record is a source, and not in a wheel to be changed
+        # One record for all operators: it is written as a whole.
         record = write_record([specification(name) for name in known_operators()])
         rejected = sum(not answer.bits for answer in record.answers)
         print(f"{PATH}: {len(record.answers)} answers, {rejected} of them rejections")
@@ -181,7 +182,9 @@ def findings(
         return
     record = read_measured(spec)
     known = {finding.id: finding for finding in tell(spec, record)}
-    selected = [known[spec.entry("findings", id_).id] for id_ in ids or known]
+    selected = []
+    for id_ in ids or known:
+        selected.append(known[spec.entry("findings", id_).id])  # UserError for an unknown one
     print(as_json(selected, record) if format == "json" else as_text(selected))
 
 
@@ -239,6 +242,7 @@ def _decide_terms(
     from sonnx_clip.rewrites.views import decision_text
 
     terms = read_term(before, "--before"), read_term(after, "--after")
+    # The decision looks at critical points alone; provers show that these suffice, for all constants.
     decision = decide(*terms, type_id, given)
     proof = prove_sufficiency(*terms, type_id)
     decision = decision.model_copy(
@@ -254,6 +258,7 @@ def _decide_known(
 ) -> None:
     from sonnx_clip.rewrites.decide import decide
     from sonnx_clip.rewrites.rewrite import known_theorems, rewrite_of
+    from sonnx_clip.rewrites.terms import type_of_clip
     from sonnx_clip.rewrites.views import decision_text
 
     if any(theorem.id == id for theorem in known_theorems()):
@@ -262,7 +267,7 @@ def _decide_known(
     rewrite = rewrite_of(id)
     decision = decide(rewrite.before, rewrite.after, type_id, given)
     (shown,) = _views_of([rewrite], build, witnesses=False).rewrites
-    family = rewrite.family_of(type_id)
+    family = type_of_clip(type_id).family
     of_type = [condition for condition in shown.conditions if condition.family == family]
     # The theorem is about constants of a condition: for others, only the decision is there.
     if of_type and rewrite.covers(type_id, given):
@@ -277,6 +282,7 @@ def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
     from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems, rewrite_of
     from sonnx_clip.rewrites.views import RewritesView, rewrites_text, theorem_views
 
+    # Theorems are listed with the rewrites, and one can be shown by its id as they are.
     chosen_theorems = [theorem for theorem in known_theorems() if id in (None, theorem.id)]
     theorems = theorem_views(chosen_theorems)
     if id is not None and theorems:
@@ -296,11 +302,11 @@ def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
-    every = []
+    all_obligations = []
     ids = {}
     for condition, obligations in obligations_by_condition(spec).items():
-        every += obligations
+        all_obligations += obligations
         ids[condition] = [obligation.id for obligation in obligations]
-    outcomes = known(build, spec, every)
+    outcomes = known(build, spec, all_obligations)
     statuses = {id_: outcome.status for id_, outcome in outcomes.items()}
     return view(chosen, ids, statuses, witnesses=witnesses)

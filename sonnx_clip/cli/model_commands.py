@@ -55,6 +55,7 @@ def lint(
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
     from sonnx_clip.root.collection import without_collection
 
+    # Imports make many objects that stay, and a small model is judged in half a second.
     with without_collection():
         from sonnx_clip.lint import lint_model, run_each
         from sonnx_clip.lint.model_paths import model_paths
@@ -82,6 +83,7 @@ def lint(
     _print_lint(run, rules.ignored, format, only_statistics=statistics)
     for _, error in run.errors:
         print(f"error: {error}", file=sys.stderr)
+    # Where something else is wrong, its status counts.
     without = [report.path for report in run.reports if not report.nodes]
     if require_clip and without and run.exit_status == 0:
         print(f"error: no Clip node, which --require-clip demands: {without[0]}", file=sys.stderr)
@@ -109,8 +111,10 @@ def _print_lint(
     if only_statistics:
         lines = statistics_lines(run)
     else:
-        shown = [one for one in run.reports if one.exit_status or not is_quiet()]
-        lines = ["\n".join([to_text(report), ""]) for report in shown]
+        lines = []
+        for report in run.reports:
+            if report.exit_status or not is_quiet():
+                lines.append(f"{to_text(report)}\n")
     print("\n".join([*lines, *footer_lines(run, ignored)]).rstrip("\n"))
 
 
@@ -147,6 +151,7 @@ def normalise(
         from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
         from sonnx_clip.lint.write_model import normalise_models
 
+    # Before the models are read, which may take minutes.
     if output is not None and not is_standard_output(output):
         require_folder_of(output)
     from sonnx_clip.cli.settings import settings

@@ -19,6 +19,7 @@ class OperandsCommand(Command):
             argument = waiting.pop(0)
             name, equals, value = argument.partition("=")
             has_value = bool(equals)
+            # Short options, arguments, and the end of the options are the parser's.
             if not name.startswith("--") or name == "--" or name in flags:
                 parsed.append(argument)
                 continue

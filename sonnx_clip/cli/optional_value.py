@@ -6,6 +6,7 @@ from typing import Any
 
 from sonnx_clip.cli.help import Command
 
+# click gives an option a value always or never.
 _DEFAULTS = {"--contexts": "all"}
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 INPUT, OUTPUT, RUN = "Input", "Output", "Run"
 """Groups of options in the help of a command."""
 
-BUILD = Path("build")
 TextOrJson: TypeAlias = Literal["text", "json"]
 
 
@@ -40,7 +39,10 @@ Type: TypeAlias = Annotated[
 
 def _split(values: list[str] | None) -> list[str]:
     """Values of a repeatable option, each of which may be several with commas between them."""
-    return [part.strip() for value in values or [] for part in value.split(",")]
+    parts: list[str] = []
+    for value in values or []:
+        parts += map(str.strip, value.split(","))
+    return parts
 
 
 OnlyTypes: TypeAlias = Annotated[
@@ -53,6 +55,7 @@ OnlyTypes: TypeAlias = Annotated[
         callback=_split,
     ),
 ]
+# An option for each operand of Clip, since its names depend on the parameter.
 NUMBER = option("", "Decimal, hex float, bits (0x7fc00000), nan.", INPUT, value="NUMBER")
 X: TypeAlias = Annotated[str, NUMBER]
 Build: TypeAlias = Annotated[
@@ -77,7 +80,10 @@ Format: TypeAlias = Annotated[
 
 
 def print_value(
-    found: BaseModel, text: Callable[[Any, int | None], str], format: TextOrJson
+    value: BaseModel, text_of: Callable[[Any, int | None], str], format: TextOrJson
 ) -> None:
     """Print a value as JSON, or as text that fits the terminal."""
-    print(found.model_dump_json(indent=1) if format == "json" else text(found, terminal_width()))
+    if format == "json":
+        print(value.model_dump_json(indent=1))
+    else:
+        print(text_of(value, terminal_width()))

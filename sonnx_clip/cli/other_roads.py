@@ -36,6 +36,7 @@ def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int
     """
     spec = load_spec()
     root = root or repo_root()
+    # Coq checks the files that are there: they have to be of this specification.
     require_fresh(render_coq(spec), root)
     record = coq.check_coq(spec, root, build / "foundation")
     text = record.model_dump_json(indent=1)
@@ -56,6 +57,7 @@ def _lines_on_coq(record: coq.CoqRecord) -> Iterator[str]:
         yield f"not checked: {len(record.problems)} problems; Coq {record.coq}"
         return
     theorems = len(record.theorems)
+    # Axioms are known for a whole module: its theorems count by what any of them uses.
     closed = sum(not record.axioms[theorem.module] for theorem in record.theorems)
     outcome = f"{len(record.problems)} problems" if record.problems else "coqchk agrees"
     yield (
@@ -103,6 +105,7 @@ def prove_by_frama_c(
         complete=chosen == with_kernel,
         types=tuple(results),
     )
+    # A record of some types would take the place of one of all.
     if record.complete:
         write_whole(build / frama_c.RECORD, record.model_dump_json(indent=1) + "\n")
     else:
@@ -134,7 +137,7 @@ def _chosen_types(
 
 def _lines(result: frama_c.OfType, etype: ElementType) -> Iterator[str]:
     """The counts of an element type, and its open goals."""
-    sent = result.total - result.simplified
+    sent = result.total - result.simplified  # to the provers
     by_prover = ", ".join(f"{result.shown_by(name)} by {name}" for name in PROVERS)
     axioms = f", {len(result.taken)} axioms" if result.taken else ""
     held = sum(test.held for test in result.smoke)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.windows import Window
     from sonnx_clip.runtimes.runtime import Limits
 
-_SHOWN = 3
+_SHOWN = 3  # names of Clips of a window
 
 
 def check_own_model(
@@ -57,6 +57,7 @@ def check_own_model(
         model,
         lambda proto: cut_windows(proto, {**fitting_shapes(proto, usual_shapes), **shapes}),
     )
+    # Where all Clips are left out, the report says why.
     if not cut.windows and not cut.left_out:
         todo = "name a model with Clip; `sonnx-clip lint` lists its nodes"
         raise UserError("the graph of the model has no Clip", shown(str(model)), todo)
@@ -65,6 +66,7 @@ def check_own_model(
     except (UnsupportedError, RuntimeDiedError) as error:
         todo = "choose onnxruntime or onnx-reference, or use --onnx, --onnx-cmd or --optimiser"
         raise UserError(f"{runtime} cannot run models: {error}", "--model", todo) from None
+    # One process for all windows: what it has imported and opened stays.
     windows: list[WindowReport] = []
     try:
         with progress(runtime, len(cut.windows), "windows", Console(stderr=True)) as show:
@@ -109,6 +111,7 @@ def _lines(report: OwnModelReport) -> Iterator[str]:
     clips = sum(len(window.clips) for window in report.windows)
     compared = sum(window.compared for window in report.windows)
     yield ""
+    # In every report: what was not judged must not be taken for right.
     yield "Not asked: larger windows, Clips in functions and in bodies, other shapes, other processors."
     judged = f"{counted(len(report.windows), 'window')} of {counted(clips, 'Clip')}"
     yield (
@@ -154,13 +157,14 @@ def _write_windows(
         first = judged.deviations[0]
         name = f"window-{number}"
         # A window may be fed with other weights: the model is the one that deviates.
-        asked = window_for(window, first.feed)
-        onnx.save(asked.whole(first.output), folder / f"{name}.onnx")
-        inputs = feeds_of(asked, first.feed)
+        judged_window = window_for(window, first.feed)
+        onnx.save(judged_window.whole(first.output), folder / f"{name}.onnx")
+        inputs = feeds_of(judged_window, first.feed)
         np.savez(folder / f"{name}.npz", *inputs.values())
         code = _code_that_runs(name, window, first, worker)
         command = shlex.join([sys.executable, "-c", code])
         lines += [f"\n# {_of_deviation(first)}", command]
+    # A script in any case: that of an earlier run would still be there.
     if not any(judged.deviations for judged in report.windows):
         lines = ["# No window deviates."]
     write_whole(folder / "again.sh", "\n".join([*lines, ""]))
@@ -170,7 +174,7 @@ def _code_that_runs(
     name: str, window: Window, deviation: WindowDeviation, worker: ModelWorker
 ) -> str:
     """Python that runs the model of a name with its inputs, and prints the entry that deviates."""
-    set_up, result = worker.texts[True]
+    set_up, result = worker.texts[True]  # optimised, as the window was run
     names = ", ".join(f'"{input_name}"' for input_name in window.inputs)
     statements = [
         "import numpy as np, onnx, onnx.parser",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     OUTPUT,
@@ -21,6 +20,7 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 
 if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
@@ -40,6 +40,7 @@ def generate(
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.root.folders import checkout
 
+    # Only Clip's rendering is in the repository; that of another operator goes where the user wants it.
     if operator == CLIP and into is None:
         raise typer.Exit(_generate(checkout(), check=check))
     if operator == CLIP or into is None or check:
@@ -89,6 +90,7 @@ def _generate(root: Path, *, check: bool) -> int:
     fresh = f"{len(generated.files)} generated files are fresh"
     print("to accept the new output, run: sonnx-clip generate" if stale else fresh)
 
+    # Theories that are written by hand do not come from a rendering: only a check compares them.
     by_hand = unpinned() if check else []
     for line in by_hand:
         print(f"{STATEMENTS} does not list this: {line}")
@@ -103,6 +105,7 @@ def _generate(root: Path, *, check: bool) -> int:
             proposed = write_proposed_list(spec, generated.files, BUILD)
             todo = f"then put {proposed} in the place of {PurePosixPath(spec.file).with_name(pins.name)}"
         print(f"{statements} to review: read each in its theory; {todo}")
+    # A rendering that changes statements has done its work; that they are reviewed is for the check.
     return 1 if stale or by_hand or (check and rendered) else 0
 
 
@@ -145,11 +148,9 @@ def prove(
     request = prove_command.ProveRequest(
         build, family, dtype or [], prover or [], only or [], jobs, as_json=as_json
     )
-    raise typer.Exit(
-        prove_command.prove(request)
-        if operator == CLIP
-        else prove_command.prove_another(operator, request)
-    )
+    if operator == CLIP:
+        raise typer.Exit(prove_command.prove(request))
+    raise typer.Exit(prove_command.prove_another(operator, request))
 
 
 def evidence(
@@ -174,13 +175,13 @@ def evidence(
     from sonnx_clip.spec import load_spec
 
     known = ("page", *FORMATS, "in-toto")
-    chosen = known if "all" in (format or ()) else tuple(format or ["page"])
-    if unknown := [name for name in chosen if name not in known]:
-        raise UserError(
-            f"`{unknown[0]}` is not a format of the evidence",
-            "--format",
-            f"choose: {', '.join(known)}, all",
-        )
+    chosen = tuple(format or ["page"])
+    if "all" in chosen:
+        chosen = known
+    for name in chosen:
+        if name not in known:
+            todo = f"choose: {', '.join(known)}, all"
+            raise UserError(f"`{name}` is not a format of the evidence", "--format", todo)
     if sign is not None and "in-toto" not in chosen:
         raise UserError("--sign needs --format in-toto", todo="add --format in-toto")
     written = write_evidence(
@@ -239,7 +240,7 @@ def other_operators() -> "tuple[Spec, ...]":
 
 def part_of(text: str) -> float:
     """The fraction in ``2%`` or ``all``; UserError for anything else."""
-    found = re.fullmatch(r"(\d+(?:\.\d*)?)%", "100%" if text == "all" else text)
-    if found is None or float(found[1]) > 100:
+    percentage = re.fullmatch(r"(\d+(?:\.\d*)?)%", "100%" if text == "all" else text)
+    if percentage is None or float(percentage[1]) > 100:
         raise UserError(f"`{text}` is not a percentage", "--replay", "use 0% to 100%, or all")
-    return float(found[1]) / 100
+    return float(percentage[1]) / 100

@@ -135,6 +135,7 @@ def prove_these(
     )
     provers = find_provers(tuple(request.provers) or NAMES)
     why3 = configure(build, root=root)
+    # Of another operator, whose files are under `root`, there is no C.
     complete = selected == theories.obligations and len(provers) == len(NAMES)
     if complete and root is None:
         _require_fresh_c(spec, theories)
@@ -152,6 +153,7 @@ def prove_these(
         _print(console, [*lines, proofs_summary(proofs), changed_assumptions])
         return 1
     record = proofs_record_of(spec, why3, provers, proofs, taken, complete=complete, root=root)
+    # A canary is a false statement: where one is not refuted, the answers of the provers are worth nothing.
     if complete and not any(canary.status == "not proved" for canary in proofs.canaries):
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
 
@@ -252,11 +254,11 @@ def _print(console: Console, lines: Iterable[str]) -> None:
 
 def _listed(head: str, items: Iterable[str], accept: str = "") -> str:
     """A heading, a line for each item, and how to accept them; empty if there are none."""
-    every = list(items)
-    if not every:
+    all_items = list(items)
+    if not all_items:
         return ""
-    lines = every[:_SHOWN]
-    left = len(every) - _SHOWN
+    lines = all_items[:_SHOWN]
+    left = len(all_items) - _SHOWN
     if left > 0:
         lines.append(f"and {left} more")
     if accept:

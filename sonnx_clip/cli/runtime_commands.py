@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sonnx_clip.cli.options import (
-    BUILD,
     CLIP,
     INPUT,
     OUTPUT,
@@ -24,6 +23,7 @@ from sonnx_clip.cli.options import (
     option,
 )
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.runtimes.runtime import CALL, START, Limits
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def check(
     named = RuntimeOptions(runtime, exec, endian, stdio, so, abi, onnx, onnx_cmd, optimiser)
     limits = Limits(limit, start_limit)
     asks_more = level != "quick" or forms != "default"
+    # Options that would have no effect are refused, in place of being passed over.
     if against:
         others = (exec, so, require, output, repro, journal, scheduler, optimiser, contexts)
         if any(others) or asks_more or few_calls or format == "junit":
@@ -172,6 +173,7 @@ def check(
     means = check_command.Means(jobs, build or usual.build_folder, journal, scheduler, again=again)
     if against:
         raise typer.Exit(check_command.check_against(options, against, destination, means))
+    # One that fails does not keep the others from being judged.
     highest = 0
     for name in runtimes:
         chosen = replace(options, runtime=name)
@@ -195,6 +197,7 @@ def _runtimes(
     """
     from sonnx_clip.runtimes.runtime_options import RuntimeOptions
 
+    # An option wins over the file, as everywhere.
     if named.chosen or named.optimiser is not None:
         return [named.name()]
     if against:
@@ -228,5 +231,5 @@ def export(
         raise UserError("sonnx excludes --dtype, --forms and --opset", todo="remove these options")
     from sonnx_clip.cli.check_command import operator_of
 
-    exported = operator_of(operator)
-    print(write_export(exported, format, output, dtype or [], forms, opset, BUILD))
+    summary = write_export(operator_of(operator), format, output, dtype or [], forms, opset, BUILD)
+    print(summary)

@@ -25,6 +25,7 @@ Size = Annotated[int, Field(gt=0)]
 
 
 class _Table(BaseModel):
+    # Strict: a key that is misspelt, or a size that is a text, would otherwise have no effect.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -78,7 +79,7 @@ def _table_of(file: Path) -> Mapping[str, Any] | None:
         raise UserError(f"not TOML: {error}", str(file), "correct the file") from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", str(file)) from None
-    if file.name == OWN_FILE:
+    if file.name == OWN_FILE:  # an empty one counts too: it ends the search
         return content
     tools = content.get("tool")
     if not isinstance(tools, dict):
@@ -101,6 +102,7 @@ def _validated(table: Mapping[str, Any], file: Path) -> Settings:
 
 def _message(error: ValidationError, file: Path) -> UserError:
     """The first error, by its key."""
+    # Of several errors the first: others may follow from it.
     first = error.errors(include_url=False)[0]
     path = [str(part) for part in first["loc"]]
     *tables, name = path

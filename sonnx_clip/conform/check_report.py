@@ -11,6 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from sonnx_clip.conform.verdict_table import FAILING, Verdict
 from sonnx_clip.contexts.context_report import FAILING_IN_CONTEXT, ContextReport
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.find_runtime import require_ascii
@@ -31,8 +32,6 @@ Stop: TypeAlias = tuple[Verdict, str]
 DeviationKind: TypeAlias = Literal["crashed", "violates", "raises", "acceptable"]
 """The worst first."""
 DEVIATION_KINDS: tuple[DeviationKind, ...] = get_args(DeviationKind)
-
-Bits: TypeAlias = Annotated[str, Field(pattern="^0x[0-9a-f]+$")]
 
 
 class Deviation(Stored):
@@ -55,17 +54,17 @@ class Deviation(Stored):
     """
 
     kind: DeviationKind
-    operands: dict[str, Bits]
-    expected: Bits
-    got: Bits | None
+    operands: dict[str, BitPattern]
+    expected: BitPattern
+    got: BitPattern | None
     shown: str
     words: str | None = None
     latitude: str | None = None
     layout: str
     length: int
-    entries: tuple[tuple[Bits, ...], ...]
+    entries: tuple[tuple[BitPattern, ...], ...]
     entry: int = 0
-    following: tuple[Bits, ...] = ()
+    following: tuple[BitPattern, ...] = ()
     form: ModelForm | None = None
     explanation: str | None = None
     allowed_by: tuple[str, ...] = ()
@@ -88,7 +87,7 @@ class Deviation(Stored):
         """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
-        bits = [int(text, 16) for text in (*self.operands.values(), self.got)]
+        bits = (*self.operands.values(), self.got)
         return dict(zip(signature.all_ids, bits, strict=True))
 
 

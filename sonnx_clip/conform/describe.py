@@ -15,7 +15,7 @@ from sonnx_clip.conform.shortest_call import shortest
 from sonnx_clip.conform.units import Counts
 from sonnx_clip.conform.verdicts import by_form
 from sonnx_clip.language.show import show
-from sonnx_clip.root.dtypes import hex_bits
+from sonnx_clip.root.dtypes import bit_pattern, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, entry_indices
 from sonnx_clip.spec.operators import DEFAULT_OPERATOR
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.operator import Operator
     from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.bit_pattern import BitPattern
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.model_forms import ModelForm
@@ -63,8 +64,8 @@ def recorded(
         places = entry_indices(request, row)
         window = _window(request.length, column)
 
-    def bits(values: Iterable[int]) -> tuple[str, ...]:
-        return tuple(hex_bits(int(value), etype.id) for value in values)
+    def bits(values: Iterable[int]) -> tuple[BitPattern, ...]:
+        return tuple(bit_pattern(int(value), etype.id) for value in values)
 
     operands = []
     entries = []
@@ -76,7 +77,7 @@ def recorded(
         entries_of_tensor = bits(recorded_values.tolist())
         entries.append(_without_repetition(entries_of_tensor))
     operands += [int(scalar[row]) for scalar in request.scalars]
-    following: tuple[str, ...] = ()
+    following: tuple[BitPattern, ...] = ()
     # To repeat it needs the scalars of the next call, too: that one has changed the result.
     if words == OVERWRITTEN:
         next_row = (row + 1) % request.count
@@ -84,13 +85,13 @@ def recorded(
     shown = _operands_shown(operands, etype, operator, request.form)
     got_bits = None
     if got is not None:
-        got_bits = hex_bits(got, etype.id)
+        got_bits = bit_pattern(got, etype.id)
         shown = f"{shown}: {_difference_shown(got, due, etype)}"
     operand_bits = dict(zip(operator.signature.shown, bits(operands), strict=True))
     return Deviation(
         kind=kind,
         operands=operand_bits,
-        expected=hex_bits(due, etype.id),
+        expected=bit_pattern(due, etype.id),
         got=got_bits,
         shown=shown,
         words=words,
@@ -116,7 +117,7 @@ def _window(length: int, column: int) -> Array:
     return np.clip(near, 0, length - 1)
 
 
-def _without_repetition(entries: tuple[str, ...]) -> tuple[str, ...]:
+def _without_repetition(entries: tuple[BitPattern, ...]) -> tuple[BitPattern, ...]:
     """The entries of a tensor; one of them if all are equal."""
     if len(set(entries)) == 1:
         return entries[:1]

@@ -16,7 +16,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.operator import clip_operator, machine_types
-from sonnx_clip.conform.report_formats import cases
+from sonnx_clip.conform.report_lines import cases
 from sonnx_clip.conform.report_text import report_summary
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
@@ -26,7 +26,7 @@ from sonnx_clip.root.terminal import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.conform.report_formats import JudgedCase
+    from sonnx_clip.conform.report_lines import ReportLine
 
 ROOT = "sonnx-clip"
 _SHARED = "sonnx_clip_report"
@@ -134,7 +134,7 @@ class ClipItem(pytest.Item):
         arguments: of every item.
     """
 
-    def __init__(self, *, case: JudgedCase, shown_by: JudgedCase, **arguments: Any) -> None:
+    def __init__(self, *, case: ReportLine, shown_by: ReportLine, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._case = case
         self._shown_by = shown_by
@@ -151,11 +151,11 @@ class ClipItem(pytest.Item):
         case = self._case
         shown = case
         head = ""
-        if not case.deviations and not case.words and self._shown_by.deviations:
+        if not case.deviations and not case.text and self._shown_by.deviations:
             shown = self._shown_by  # a report has a deviation that all forms share once
             forms = f"models with {shown.form}" if shown.form else "every supported form"
             head = f"as in {forms}:\n"
-        text = f"{case.verdict}: {shown.headline}\n{head}{shown.text}"
+        text = f"{case.head}: {shown.headline}\n{head}{shown.details}"
         if case.outcome == "failed":
             raise ClipDeviationError(text)
         if case.outcome == "error":
@@ -164,7 +164,7 @@ class ClipItem(pytest.Item):
         if case.outcome == "skipped":
             if self.is_expected:
                 raise NotJudgedError(f"a deviation is expected, but nothing was compared: {text}")
-            pytest.skip(f"{case.verdict}: {case.words}")
+            pytest.skip(f"{case.head}: {case.text}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
         """The deviation, with the line that repeats it; no traceback of ours."""
@@ -176,8 +176,8 @@ class ClipItem(pytest.Item):
         return Path(ROOT), None, self.nodeid.removeprefix(f"{ROOT}::")
 
 
-def _items(session: pytest.Session, judged_cases: list[JudgedCase]) -> Iterator[ClipItem]:
-    first_shown: dict[tuple[str, str], JudgedCase] = {}
+def _items(session: pytest.Session, judged_cases: list[ReportLine]) -> Iterator[ClipItem]:
+    first_shown: dict[tuple[str, str], ReportLine] = {}
     for case in judged_cases:
         if case.deviations:
             first_shown.setdefault((case.etype, case.id), case)

@@ -6,9 +6,7 @@ as a shell script.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,15 +16,14 @@ from rich.text import Text
 
 from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.context_text import context_lines, failing_contexts
+from sonnx_clip.conform.report_lines import FORMS, Share, deviating, has_several_verdicts, notes
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.simplicity import complexity
-from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Verdict, worst_verdict
-from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_alike, forms_of, shared_deviation
-from sonnx_clip.language.values import decode
+from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Verdict
+from sonnx_clip.conform.verdicts import TAGS, failing_forms, forms_of
 from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.model_forms import described
-from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,22 +33,18 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import (
         ClassReport,
         Deviation,
-        DeviationKind,
         FormReport,
         ReadingMatch,
-        Refusal,
         Report,
         TypeReport,
     )
-    from sonnx_clip.conform.verdicts import FormVerdict
-    from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.conform.report_lines import ReportLine
     from sonnx_clip.spec import Spec
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 _TAGS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
-_LONGEST = 400  # characters of a refusal that are shown
 
 
 def print_report(report: Report, console: Console, spec: Spec, repro: str | None = None) -> None:
@@ -227,170 +220,22 @@ def short_type(etype: str) -> str:
     return _SHORT[name] + etype.removeprefix(name)
 
 
-# --- Notes on whole element types, layouts and forms --------------------------------------------------------
-
-
-@dataclass
-class Note:
-    """A line on some element types, or on some classes of each.
-
-    Args:
-        head: a verdict, or another word for what happened.
-        text: the rest of the line.
-        failing: whether it is a failure.
-        places: the element types, each with classes if the note is on these alone.
-        first: a deviation that shows it, in the form of a model `form` if that is not empty.
-    """
-
-    head: str
-    text: str
-    failing: bool
-    places: dict[str, list[str]] = field(default_factory=dict)
-    first: Deviation | None = None
-    form: str = ""
-
-    def __str__(self) -> str:
-        places = []
-        for etype, ids in self.places.items():
-            if ids:
-                places.append(f"{etype} {', '.join(ids)}")
-        shown = "; ".join(places) if places else ", ".join(self.places)
-        return f"{self.head} {shown}: {self.text}"
-
-
-class _TypeNote(NamedTuple):
-    """A note on a whole element type, the same for all types that share it."""
-
-    head: str
-    text: str
-    failing: bool
-
-
-def notes(report: Report) -> Iterator[Note]:
-    """Notes on whole element types, layouts and forms, each once with the types that share it."""
-    shared: dict[_TypeNote, Note] = {}
-    for of_type in report.types:
-        is_required = of_type.type in report.required
-        for key in _type_notes(of_type, required=is_required):
-            note = shared.setdefault(key, Note(*key))
-            note.places[of_type.type] = []
-        refusal = of_type.refusal
-        if refusal is not None:
-            key = _note_on_refusal(of_type, refusal)
-            note = shared.setdefault(key, Note(*key, first=refusal.example))
-            note.places[of_type.type] = []
-    yield from shared.values()
-    yield from dependences(report)
-
-
-def _type_notes(report: TypeReport, *, required: bool) -> Iterator[_TypeNote]:
-    """The notes on an element type, apart from that on its refusal."""
-    if report.verdict in ("unsupported", "crashed", "environment"):
-        failing = report.verdict != "unsupported"
-        yield _TypeNote(report.verdict, report.words or "", failing)
-    if required and report.verdict == "unsupported":
-        yield _TypeNote("required", "it is not supported", failing=True)
-    unreached = [c.id for c in report.classes if c.verdict == "unreached"]
-    if unreached:
-        text = f"no vector reached {', '.join(unreached)}"
-        yield _TypeNote("unreached", text, failing=True)
-    if report.unfinished is not None:
-        yield _TypeNote("unfinished", report.unfinished, failing=True)
-    for layout, words in report.refused_layouts.items():
-        yield _TypeNote("refused", f"layout {layout}: {words}", failing=False)
-    for remark in report.remarks:
-        yield _TypeNote("noticed", remark, failing=False)
-    if report.served_forms:
-        yield from _refused_forms(report)
-
-
-def _refused_forms(report: TypeReport) -> Iterator[_TypeNote]:
-    """Notes on the forms of a model that are refused while others are served."""
-    forms = report.forms or ()
-    every = [form.form for form in forms]
-    # Refusals that differ in numbers alone, such as shapes, are one.
-    refused: dict[str, list[FormReport]] = {}
-    for form in forms:
-        if form.verdict == "refused":
-            key = re.sub("[0-9]+", "", form.words or "")
-            refused.setdefault(key, []).append(form)
-    for alike in refused.values():
-        forms_alike_in_words = [form.form for form in alike]
-        named = described(forms_alike_in_words, every)
-        words = _shortened(alike[0].words or "")
-        yield _TypeNote("refused", f"models with {named}: {words}", failing=False)
-    # Where all forms are served, the calls that were refused are models with bounds as inputs.
-    if report.serves_forms_only and not refused:
-        words_of_classes = (c.words for c in report.classes if c.words)
-        words = next(words_of_classes, report.words or "")
-        yield _TypeNote("refused", f"models with bounds as inputs: {words}", failing=False)
-
-
-def _shortened(words: str) -> str:
-    """The words of a runtime in one line of limited length."""
-    return printable(" ".join(words.split()), _LONGEST)
-
-
-def _note_on_refusal(report: TypeReport, refusal: Refusal) -> _TypeNote:
-    """The note on calls that were refused."""
-    head = "refused" if refusal.is_refusal else "raises"
-    where = "some calls, no condition is known"
-    if refusal.condition is not None:
-        where = f"where {refusal.condition}"
-    failing = any(c.raised for c in report.classes)
-    return _TypeNote(head, f"{where}: {_shortened(refusal.words)}", failing)
-
-
-def dependences(report: Report) -> list[Note]:
-    """Classes whose verdict depends on the form of a model; failing classes first."""
-    by_text: dict[str, Note] = {}
-    for of_type in report.types:
-        for id_, entries in forms_of(of_type).items():
-            if _has_several_verdicts(entries):
-                note = _dependence(id_, entries)
-                note = by_text.setdefault(note.text, note)
-                note.places.setdefault(of_type.type, []).append(id_)
-    return sorted(by_text.values(), key=lambda note: not note.failing)
-
-
-def _dependence(id_: str, entries: Sequence[FormVerdict]) -> Note:
-    """The note on a class, from the forms with the verdict in each: ``violates with …, else conforms``."""
-    verdicts = [entry.verdict for entry in entries]
-    worst = worst_verdict(verdicts)
-    first = next(entry.report for entry in entries if entry.verdict == worst)
-    ((usual, _),) = Counter(verdicts).most_common(1)
-    # The usual verdict has the most forms, which would be the longest to describe: it comes last, as "else".
-    every = [entry.report.form for entry in entries]
-    unusual: dict[Verdict, list[ModelForm]] = {}
-    for report, verdict in entries:
-        if verdict != usual:
-            unusual.setdefault(verdict, []).append(report.form)
-    parts = []
-    for verdict, forms in unusual.items():
-        parts.append(f"{verdict} with {described(forms, every)}")
-    return Note(
-        head="depends on the form",
-        text=f"{', '.join(parts)}, else {usual}",
-        failing=not FAILING.isdisjoint(verdicts),
-        first=first.deviations.get(id_),
-        form=str(first.form),
-    )
+# --- Notes -----------------------------------------------------------------------------------------------
 
 
 def _notes(report: Report, *, pasted: bool) -> Iterator[str]:
     for note in notes(report):
         style = "bold red" if note.failing else "dim"
-        text = str(note).removeprefix(note.head)
+        text = note.sentence.removeprefix(note.head)
         yield f"[{style}]{note.head}[/]{escape(text)}"
-        if note.first is not None:
-            yield from _example(note, note.first, pasted=pasted)
+        for deviation in note.deviations:
+            yield from _example(note, deviation, pasted=pasted)
 
 
-def _example(note: Note, first: Deviation, *, pasted: bool) -> Iterator[str]:
+def _example(note: ReportLine, first: Deviation, *, pasted: bool) -> Iterator[str]:
     """The lines on the deviation that shows a note; if `pasted`, with its reproducer."""
-    etype = next(iter(note.places))
     call = f"model with {note.form}" if note.form else first.layout
-    yield f"    {etype}, {call}: {escape(first.shown)}"
+    yield f"    {note.etype}, {call}: {escape(first.shown)}"
     if first.reason and first.reason not in note.text:
         yield f"    {escape(first.reason)}"
     if first.reproduce and pasted:
@@ -409,43 +254,30 @@ def values_by_key(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
 # --- Deviations, a block for each cause ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Deviating:
-    """A deviation with the class and the element type in which it was found."""
-
-    type: TypeReport
-    klass: ClassReport
-    deviation: Deviation
-
-    @property
-    def in_forms(self) -> bool:
-        """Whether only forms of a model show it."""
-        return self.deviation not in self.klass.deviations
-
-
 class _Block(NamedTuple):
     """What deviations of one block share."""
 
-    kind: DeviationKind
+    kind: str
     cause: str
-    in_forms: bool
+    in_forms: bool  # whether only forms of a model show it
 
 
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
-    every = list(_every_deviation(report))
-    every.sort(key=lambda entry: DEVIATION_KINDS.index(entry.deviation.kind))
-    blocks: dict[_Block, list[_Deviating]] = {}
+    kinds: Sequence[str] = DEVIATION_KINDS
+    lines = sorted(deviating(report, spec), key=lambda line: kinds.index(line.head))
+    blocks: dict[_Block, list[ReportLine]] = {}
     unprinted = 0  # reproducers
-    for entry in every:
-        block = _Block(entry.deviation.kind, _cause(entry, spec), entry.in_forms)
-        blocks.setdefault(block, []).append(entry)
-        if entry.deviation.reproduce:
+    for line in lines:
+        in_forms = line.share is not None and line.share.unit == FORMS
+        block = _Block(line.head, line.text, in_forms)
+        blocks.setdefault(block, []).append(line)
+        if line.deviations[0].reproduce:
             unprinted += 1
-    for block, entries in blocks.items():
-        example = min(entries, key=_complexity)
-        yield from _block(block.cause, entries, example, spec)
-        first = example.deviation
+    for block, alike in blocks.items():
+        example = min(alike, key=_complexity)
+        yield from _block(block, alike, example, spec)
+        (first,) = example.deviations
         # What a latitude accepts is no defect to look into at once: --repro has its line.
         if pasted and first.reproduce and first.kind != "acceptable":
             unprinted -= 1
@@ -455,83 +287,36 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
         yield f"[dim]{counted(unprinted, 'more reproducer')}: --repro FILE writes them[/]"
 
 
-def _every_deviation(report: Report) -> Iterator[_Deviating]:
-    """All deviations of a report, apart from those that have a note."""
-    for of_type in report.types:
-        # What was refused has a note with the condition.
-        has_note = of_type.refusal is not None
-        for klass in of_type.classes:
-            for deviation in klass.deviations:
-                if not (has_note and deviation.kind == "raises"):
-                    yield _Deviating(of_type, klass, deviation)
-            shared = shared_deviation(of_type, klass)
-            if shared is not None:
-                yield _Deviating(of_type, klass, shared)
-
-
-def _complexity(entry: _Deviating) -> float:
+def _complexity(line: ReportLine) -> float:
     """How complex the operands of a deviation are: a block shows the simplest."""
-    etype = entry.type.type
-    operands = [int(text, 16) for text in entry.deviation.operands.values()]
-    bits = np.array(operands, bits_type(etype))
-    return float(complexity(bits, etype).sum())
-
-
-def _cause(entry: _Deviating, spec: Spec) -> str:
-    """The cause of a deviation: the latitude, the words, or the trait of the operands that is unusual.
-
-    A reading is a cause that people know by the operands for which it differs.
-    """
-    deviation = entry.deviation
-    if deviation.latitude is not None:
-        return deviation.latitude
-    if deviation.explanation is not None and not deviation.allowed_by:
-        return deviation.explanation
-    values = deviation.environment(spec.signature)
-    # The words on a crash name its layout: they would make a block of each.
-    if values is None and deviation.words and deviation.kind != "crashed":
-        return deviation.words
-    case = entry.klass.case
-    if case is None or values is None:
-        return entry.klass.id
-
-    etype = spec.element_type(entry.type.type)
-    texts = {name: decode(values[name], etype) for name in spec.signature.ids}
-    nans = [name for name, text in texts.items() if text == "nan"]
-    if any(name not in spec.signature.tensors for name in nans):
-        return "a bound is NaN"
-    return f"{nans[0]} is NaN" if nans else f"case {case}"
+    (deviation,) = line.deviations
+    bits = np.array([*deviation.operands.values()], bits_type(line.etype))
+    return float(complexity(bits, line.etype).sum())
 
 
 def _block(
-    cause: str, entries: Sequence[_Deviating], example: _Deviating, spec: Spec
+    block: _Block, lines: Sequence[ReportLine], example: ReportLine, spec: Spec
 ) -> Iterator[str]:
     """The lines of a cause: how many results deviate, the meaning of the class, and an example."""
-    first = example.deviation
+    (first,) = example.deviations
     style = "yellow" if first.kind == "acceptable" else "bold red"
-    if example.in_forms:
-        numbers = _forms_that_deviate(entries)
-        call = f"model with {first.form}"
-    else:
-        numbers = _results_that_deviate(entries)
-        call = first.layout
-    classes = list(dict.fromkeys(entry.klass.id for entry in entries))
-    within = "" if classes == [cause] else f" in {', '.join(classes)}"
-    yield f"[{style}]{first.kind}[/], {escape(cause)}: {numbers}{within}"
-    yield from _meaning(example, spec, is_named=len(classes) > 1)
+    call = f"model with {first.form}" if block.in_forms else first.layout
+    classes = list(dict.fromkeys(line.id for line in lines))
+    within = "" if classes == [block.cause] else f" in {', '.join(classes)}"
+    yield f"[{style}]{first.kind}[/], {escape(block.cause)}: {_shares(lines)}{within}"
+    yield from _meaning(example, first, spec, is_named=len(classes) > 1)
 
     reason = first.reason
     if not reason and first.kind == "violates":
         reason = "no known cause"
     shown = escape(first.shown)
-    if reason and reason != cause:
+    if reason and reason != block.cause:
         shown += f"; {escape(reason)}"
-    yield f"    {example.type.type}, {call}: {shown}"
+    yield f"    {example.etype}, {call}: {shown}"
 
 
-def _meaning(example: _Deviating, spec: Spec, *, is_named: bool) -> Iterator[str]:
+def _meaning(example: ReportLine, first: Deviation, spec: Spec, *, is_named: bool) -> Iterator[str]:
     """Why a latitude is granted, or why the class of an example matters; C1 and C3 have no such line."""
-    first = example.deviation
     if first.latitude is not None:
         # The latitude of a dialect is its text, which has no reason here.
         for latitude in spec.latitude:
@@ -539,46 +324,32 @@ def _meaning(example: _Deviating, spec: Spec, *, is_named: bool) -> Iterator[str
                 yield f"    {escape(latitude.reason)}"
         return
     for known in spec.classes:
-        if known.id == example.klass.id:
+        if known.id == example.id:
             name = f"{known.id}: " if is_named else ""
             title = escape(known.title)
             matters = escape(known.matters)
             yield f"    {name}{title}: {matters}"
 
 
-def _results_that_deviate(entries: Sequence[_Deviating]) -> str:
-    """How many results, or calls for C1 and C3, deviate, by element type."""
-    of_results = [entry for entry in entries if entry.klass.id not in TAGS]
-    unit = "results" if of_results else "calls"
-    deviating = Counter[str]()
-    compared = Counter[str]()
+def _shares(lines: Sequence[ReportLine]) -> str:
+    """How many results, calls (for C1 and C3) or forms of a model deviate, by element type."""
+    shares = [(line.etype, line.share) for line in lines if line.share is not None]
     # Results and calls cannot be added: C1 and C3 count only where nothing else deviates.
-    for entry in of_results or entries:
-        etype = entry.type.type
-        klass = entry.klass
-        numbers = {
-            "violates": klass.violating,
-            "raises": klass.raised,
-            "crashed": klass.died,
-            **klass.latitude,
-        }
-        deviating[etype] += numbers[entry.deviation.key]
-        compared[etype] += klass.compared + klass.raised + klass.died
-    shares = []
-    for etype, number in deviating.items():
-        shares.append(f"{etype} {number:,} of {compared[etype]:,} {unit}")
-    return ", ".join(shares)
-
-
-def _forms_that_deviate(entries: Sequence[_Deviating]) -> str:
-    """How many forms of a model deviate, by element type, where no other call does."""
-    shares = {}
-    for entry in entries:
-        etype = entry.type.type
-        deviating = len(forms_alike(entry.type, entry.klass))
-        served = len(entry.type.served_forms)
-        shares[etype] = f"{etype} {deviating} of {served} forms of a model"
-    return ", ".join(shares.values())
+    of_results = [(etype, share) for etype, share in shares if share.unit != "calls"]
+    sums: dict[str, Share] = {}
+    for etype, share in of_results or shares:
+        known = sums.get(etype)
+        # The forms are those of the element type, whatever the class.
+        if known is None or share.unit == FORMS:
+            sums[etype] = share
+        else:
+            deviating_in_both = known.deviating + share.deviating
+            compared_in_both = known.compared + share.compared
+            sums[etype] = Share(deviating_in_both, compared_in_both, share.unit)
+    words = []
+    for etype, (number, compared, unit) in sums.items():
+        words.append(f"{etype} {number:,} of {compared:,} {unit}")
+    return ", ".join(words)
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -604,7 +375,7 @@ def form_lines(report: Report) -> Iterator[str]:
         served = len(_compared_forms(of_type))
         numbers.append(served)
         by_class = forms_of(of_type).values()
-        if any(_has_several_verdicts(entries) for entries in by_class):
+        if any(has_several_verdicts(entries) for entries in by_class):
             differing.append(of_type.type)
         # `forms_of` leaves out forms of rank 0 that are better than all others.
         if any(len(entries) < served for entries in by_class):
@@ -621,11 +392,6 @@ def form_lines(report: Report) -> Iterator[str]:
 
 def _compared_forms(report: TypeReport) -> list[FormReport]:
     return [form for form in report.served_forms if form.compared]
-
-
-def _has_several_verdicts(entries: Iterable[FormVerdict]) -> bool:
-    verdicts = {entry.verdict for entry in entries}
-    return len(verdicts) > 1
 
 
 def _only_forms(report: Report) -> str:

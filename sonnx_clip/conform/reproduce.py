@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.language.show import show
-from sonnx_clip.root.dtypes import bits_type, hex_bits
+from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED
 from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import BY_ID
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.bit_pattern import BitPattern
     from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.worker import Worker
 
@@ -64,12 +65,11 @@ def reproducer(
     before, call = runtime.call_text(shape, deviation.form)
 
     parts = _imports(etype, runtime)
-    for name, texts in zip(tensors, deviation.entries, strict=True):
-        parts.append(f"v = {_tensor_text(texts, deviation.length, etype)}")
+    for name, patterns in zip(tensors, deviation.entries, strict=True):
+        parts.append(f"v = {_tensor_text(patterns, deviation.length, etype)}")
         parts.append(f"{name} = {layout.text}")
     for name in names:
-        text = of_operand[name]
-        parts.append(f"{name} = {_scalar_text(text, etype)}")
+        parts.append(f"{name} = {_scalar_text(of_operand[name], etype)}")
     # As in `check`, where operands are read-only: that may be why it raised.
     if deviation.kind == "raises":
         arguments = ", ".join([*tensors, *names])
@@ -125,32 +125,27 @@ def _calls_text(deviation: Deviation, etype: ElementType, call: str, times: int)
     result = f"np.asarray({call})"
     if times == 1:
         return [f"y = {result}"]
-    got = int(deviation.got or "0", 16)
+    got = deviation.got or 0
     bits = bits_type(etype.id)
     entry = f"z.reshape(-1).view(np.{bits})[{deviation.entry}]"
     first = f"next((z for z in y if {entry} == {got:#x}), y[-1])"
     return [f"y = [{result} for _ in range({times})]", f"y = {first}"]
 
 
-def _scalar_text(text: str, etype: ElementType) -> str:
+def _scalar_text(pattern: BitPattern, etype: ElementType) -> str:
     bits = bits_type(etype.id)
-    array = f"np.array({_number(text, etype)}, np.{bits})"
+    array = f"np.array({pattern}, np.{bits})"
     return f"{array}.view({_dtype(etype)})"
 
 
-def _tensor_text(texts: Sequence[str], length: int, etype: ElementType) -> str:
+def _tensor_text(patterns: Sequence[BitPattern], length: int, etype: ElementType) -> str:
     """An array of rank 1 whose entries recur up to a length."""
     bits = bits_type(etype.id)
-    entries = ", ".join(_number(text, etype) for text in texts)
+    entries = ", ".join(map(str, patterns))
     array = f"np.array([{entries}], np.{bits})"
-    if length != len(texts):
+    if length != len(patterns):
         array = f"np.resize({array}, {length})"
     return f"{array}.view({_dtype(etype)})"
-
-
-def _number(text: str, etype: ElementType) -> str:
-    """Bits as a literal of Python: a text of a file that is none raises here."""
-    return hex_bits(int(text, 16), etype.id)
 
 
 def _dtype(etype: ElementType) -> str:
@@ -161,9 +156,7 @@ def _expected(deviation: Deviation, etype: ElementType) -> str:
     """The expected bits, and the entries that they are expected at."""
     if deviation.length == 0:
         return "no entries, shape and type of x"
-    bits = int(deviation.expected, 16)
-    hex_ = hex_bits(bits, etype.id)
-    text = f"{hex_} ({show(bits, etype)})"
+    text = f"{deviation.expected} ({show(deviation.expected, etype)})"
     if deviation.length > 1:
         has_equal_entries = all(len(entries) == 1 for entries in deviation.entries)
         if has_equal_entries:

@@ -9,6 +9,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.runtimes.board import OPENS
@@ -40,7 +41,7 @@ class Lines(NamedTuple):
     """
 
     kind: str
-    got: str | None
+    got: int | None
     words: str
     etype: str
     lines: list[tuple[str, int | None]]
@@ -212,8 +213,8 @@ def _try(lines: Lines, line: str, entry: int | None) -> tuple[bool, str]:
         words = printable(f"it raised {error_words(error)}", 300)
         return _is_expected_error(lines, error, words), words
     bits = _result_bits(names["y"], entry) if "y" in names else []
-    shown = bits or ["right"]
-    words = f"its result is {', '.join(shown)}"
+    shown = ", ".join(map(str, bits)) or "right"
+    words = f"its result is {shown}"
     # A line that came to its end shows no crash and no exception.
     if lines.kind in ("crashed", "raises"):
         return False, words
@@ -238,15 +239,14 @@ def _is_expected_error(lines: Lines, error: BaseException, words: str) -> bool:
     return lines.words.startswith(name)
 
 
-def _result_bits(result: Any, entry: int | None) -> list[str]:
+def _result_bits(result: Any, entry: int | None) -> list[BitPattern]:
     """The bits of an entry of a result, or of any: at most 16 that differ."""
     size = result.itemsize
     entries = result.reshape(-1).view(f"u{size}")
     if entry is not None:
         entries = entries[entry : entry + 1]
-    digits = 2 * size
     distinct = sorted(set(entries.tolist()))
-    return [f"0x{bits:0{digits}x}" for bits in distinct[:16]]
+    return [BitPattern(bits, 8 * size) for bits in distinct[:16]]
 
 
 def _is_well_formed(result: Any, x: Any, etype: str) -> bool:

@@ -410,7 +410,7 @@ def chosen_contexts(names: Sequence[str]) -> tuple[Context, ...]:
         elif name in known:
             chosen[name] = known[name]
         else:
-            todo = f"{suggestion(name, known, 'there are')}; or name a YAML file"
+            todo = suggestion(name, known, "there are", "name a YAML file")
             raise UserError(f"there is no context `{name}`", "--contexts", todo)
     return tuple(chosen.values())
 

@@ -9,29 +9,26 @@ from sonnx_clip.evidence.evidence_model import Cell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.evidence.evidence_model import ObligationEvidence
-    from sonnx_clip.prove.outcome import Status
+    from sonnx_clip.prove.outcome import Outcome, Status
 
 _WORST_FIRST: tuple[Status, ...] = ("not proved", "proved by one", "proved")
 
 
-def cell_of(
-    type_id: str, obligations: Sequence[ObligationEvidence], *, refuted: bool = False
-) -> Cell:
+def cell_of(type_id: str, outcomes: Sequence[Outcome], *, refuted: bool = False) -> Cell:
     """The cell of an entry, with the worst status of its obligations.
 
     Args:
         type_id: the element type of the cell.
-        obligations: those that show the entry there.
+        outcomes: those of the obligations that show the entry there.
         refuted: the entry is refuted there as written; then it needs a refutation and a theorem.
     """
     ids = []
     kinds = set()
     statuses = []
-    for evidenced in obligations:
-        ids.append(evidenced.obligation.id)
-        kinds.add(evidenced.obligation.kind)
-        statuses.append(evidenced.status)
+    for outcome in outcomes:
+        ids.append(outcome.obligation.id)
+        kinds.add(outcome.obligation.kind)
+        statuses.append(outcome.status)
     # A smoke test shows that the premises are not contradictory, and nothing of the entry itself.
     kinds.discard("smoke")
     if not kinds:
@@ -51,5 +48,6 @@ def cell_of(
                 obligations=tuple(ids),
                 finding=True,
             )
+    # Smoke tests among them: a contradiction of the premises would make every proof worthless.
     status = min(statuses, key=_WORST_FIRST.index)
     return Cell(type=type_id, status=status, finding=refuted, obligations=tuple(ids))

@@ -25,7 +25,7 @@ class Checkout(Stored):
 def read_checkout() -> Checkout | None:
     """The checkout that this package belongs to; None where git can read none."""
     # Without git, or outside a checkout, as where the package is installed from a wheel, there is none.
-    answers = []
+    answers = []  # in the order of the commands
     for arguments in _COMMANDS:
         done = run_limited(["git", *arguments], _SECONDS, folder=repo_root())
         if done.status != 0:  # no git, no repository, or it took too long

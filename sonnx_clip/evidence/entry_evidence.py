@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.evidence.cells import cell_of
@@ -20,11 +21,11 @@ from sonnx_clip.spec.quotes import lines_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sonnx_clip.evidence.evidence_model import ObligationEvidence
     from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.types import Source
     from sonnx_clip.prove.coq import CoqTheorem
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Example, Property
 
@@ -32,67 +33,146 @@ if TYPE_CHECKING:
     Vector = dict[str, Any]
     Covers = Callable[[str, Vector], bool]
 
+ByType: TypeAlias = "dict[str, list[Outcome]]"
+"""Outcomes by the element type that their obligations are about."""
+
 RESULT_CONSTRAINTS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
 _VECTOR_KEYS = ("x", "min", "max", "expected")
 """The operands and the result of Clip in a vector; vectors of other operators are in no evidence."""
 
 
-class _Shown(NamedTuple):
-    """What the evidence shows of an entry, in the terms of its section."""
-
-    title: str
-    statement: str
-    role: str
-    families: Sequence[str]  # those of which it speaks
-    facts: Facts = ()
-    covers: Covers = lambda _type, _vector: False  # whether a vector of a type is a test of it
-    refuted: Sequence[str] = ()  # families for which it is refuted as it stands
-    types: Sequence[str] | None = None  # element types of which it speaks; None: all of families
-    once: bool = False  # whether it speaks of no element type
-
-
 def entries_of(
     operator: ProvedOperator,
-    obligations: Sequence[ObligationEvidence],
+    outcomes: Sequence[Outcome],
     theorems: Sequence[CoqTheorem] = (),
 ) -> Iterator[Entry]:
-    """Every entry that the evidence shows, section by section."""
+    """Every entry that the evidence shows, section by section.
+
+    Args:
+        operator: the operator whose entries they are.
+        outcomes: those of all obligations of the operator.
+        theorems: what Coq's kernel has checked.
+    """
     spec = operator.spec
-    shown_by = _by_entry(obligations, [etype.id for etype in spec.element_types])
+    shown_by = _by_entry(outcomes, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
         if section.name == REWRITES:  # spec/rewrites.yaml has them, for all operators
             yield from rewrite_entries(shown_by)
             continue
         for entry in _listed(spec, section.name):
-            shown = _shown(spec, section.name, entry)
-            covering = _covering(operator, shown)
-            if entry.id in RESULT_CONSTRAINTS:
-                # A report has a row for each of these, as it has for a class.
-                classes: tuple[str, ...] = (entry.id,)
-            else:
-                classes = covering.classes
-            source: Source | None = getattr(entry, "source", None)
-            aliases = getattr(entry, "aliases", {})
-            yield Entry(
-                id=entry.id,
+            trace = _Trace(
+                operator=operator,
                 section=section.name,
-                title=shown.title,
-                statement=shown.statement,
-                role=shown.role,
-                requirement=(section.name, entry.id) in requirements,
-                families=tuple(shown.families),
-                aliases={str(text): alias for text, alias in aliases.items()},
-                facts=shown.facts,
-                source=quoted_words(spec, source) if source else None,
-                lines=lines_of(spec, source) if source else (),
-                cells=tuple(_cells(spec, shown, shown_by.get(entry.id, {}))),
-                classes=classes,
-                vectors=covering.counts,
+                entry=entry,
+                is_requirement=(section.name, entry.id) in requirements,
+                outcomes=shown_by.get(entry.id, {}),
                 theorems=tuple(t.id for t in theorems if entry.id in t.shows),
-                violated_by=_violated_by(operator, entry) if section.name == "properties" else (),
             )
+            yield _traced(trace)
+
+
+@dataclass(frozen=True)
+class _Trace:
+    """What is traced to an entry in the same way in every section."""
+
+    operator: ProvedOperator
+    section: str
+    entry: Any
+    is_requirement: bool
+    outcomes: ByType
+    theorems: tuple[str, ...]
+
+    def evidence(
+        self,
+        *,
+        title: str,
+        statement: str,
+        role: str,
+        families: Sequence[str],
+        facts: Facts = (),
+        covers: Covers = lambda _type, _vector: False,
+        refuted: Sequence[str] = (),
+        types: Sequence[str] | None = None,
+        once: bool = False,
+    ) -> Entry:
+        """The entry as the evidence has it.
+
+        Args:
+            title: its title.
+            statement: what it states.
+            role: its part in the specification.
+            families: those of which it speaks.
+            facts: what else its section has on it.
+            covers: whether a vector of an element type is a test of it.
+            refuted: the families for which it is refuted as it stands.
+            types: the element types of which it speaks; all of the families if it is None.
+            once: whether it speaks of no element type.
+        """
+        spec, entry = self.operator.spec, self.entry
+        covering = self._covering(families, covers)
+        classes = covering.classes
+        if entry.id in RESULT_CONSTRAINTS:
+            # A report has a row for each of these, as it has for a class.
+            classes = (entry.id,)
+        source: Source | None = getattr(entry, "source", None)
+        aliases = getattr(entry, "aliases", {})
+        is_property = self.section == "properties"
+        cells = tuple(self._cells(families, types, refuted))
+        if once:
+            # An entry that speaks of no type has this cell even without an obligation: it is then a gap.
+            cells = (self._cell_of_all_types(),)
+        return Entry(
+            id=entry.id,
+            section=self.section,
+            title=title,
+            statement=statement,
+            role=role,
+            requirement=self.is_requirement,
+            families=tuple(families),
+            aliases={str(text): alias for text, alias in aliases.items()},
+            facts=facts,
+            source=quoted_words(spec, source) if source else None,
+            lines=lines_of(spec, source) if source else (),
+            cells=cells,
+            classes=classes,
+            vectors=covering.counts,
+            theorems=self.theorems,
+            violated_by=_violated_by(self.operator, entry) if is_property else (),
+        )
+
+    def _covering(self, families: Sequence[str], covers: Covers) -> _Covering:
+        """The vectors that are tests of the entry; an element type without one has no count."""
+        spec = self.operator.spec
+        counts: dict[str, int] = {}
+        classes: set[str] = set()
+        for type_id, vectors in self.operator.vectors.items():
+            if spec.element_type(type_id).family not in families:
+                continue
+            classes_of_type = [v["class"] for v in vectors if covers(type_id, v)]
+            if classes_of_type:
+                counts[type_id] = len(classes_of_type)
+                classes.update(classes_of_type)
+        ordered = tuple(klass.id for klass in spec.classes if klass.id in classes)
+        return _Covering(counts, ordered)
+
+    def _cell_of_all_types(self) -> Cell:
+        """What is shown for all element types at once: a gap without an obligation."""
+        return cell_of(ALL_TYPES, self.outcomes.get(ALL_TYPES, ()))
+
+    def _cells(
+        self, families: Sequence[str], types: Sequence[str] | None, refuted: Sequence[str]
+    ) -> Iterator[Cell]:
+        """What is shown for all element types at once, where there is such, then for each of them."""
+        if ALL_TYPES in self.outcomes:
+            yield self._cell_of_all_types()
+        for etype in self.operator.spec.element_types:
+            if etype.family not in families:
+                continue
+            if types is None or etype.id in types:
+                outcomes = self.outcomes.get(etype.id, ())
+                yield cell_of(etype.id, outcomes, refuted=etype.family in refuted)
 
 
 class _Covering(NamedTuple):
@@ -102,53 +182,17 @@ class _Covering(NamedTuple):
     classes: tuple[str, ...]
 
 
-def _covering(operator: ProvedOperator, shown: _Shown) -> _Covering:
-    """The vectors that are tests of an entry; an element type without one has no count."""
-    spec = operator.spec
-    counts: dict[str, int] = {}
-    classes: set[str] = set()
-    for type_id, vectors in operator.vectors.items():
-        if spec.element_type(type_id).family not in shown.families:
-            continue
-        classes_of_type = [v["class"] for v in vectors if shown.covers(type_id, v)]
-        if classes_of_type:
-            counts[type_id] = len(classes_of_type)
-            classes.update(classes_of_type)
-    ordered = tuple(klass.id for klass in spec.classes if klass.id in classes)
-    return _Covering(counts, ordered)
-
-
-# --- The obligations of an entry, by element type -----------------------------------------------------------
-
-ByType: TypeAlias = "dict[str, list[ObligationEvidence]]"
-
-
-def _by_entry(obligations: Sequence[ObligationEvidence], types: Sequence[str]) -> dict[str, ByType]:
-    """The obligations that show an entry, by element type; those about all types together."""
+def _by_entry(outcomes: Sequence[Outcome], types: Sequence[str]) -> dict[str, ByType]:
+    """The outcomes of the obligations that show an entry, by element type; those about all types together."""
     by_entry: dict[str, ByType] = {}
-    for evidenced in obligations:
+    for outcome in outcomes:
         # The subject of others is a theory, such as that of the restrictions or of the tensors.
-        subject = evidenced.obligation.subject
+        subject = outcome.obligation.subject
         if subject not in types:
             subject = ALL_TYPES
-        for id_ in evidenced.obligation.shows:
-            by_entry.setdefault(id_, {}).setdefault(subject, []).append(evidenced)
+        for id_ in outcome.obligation.shows:
+            by_entry.setdefault(id_, {}).setdefault(subject, []).append(outcome)
     return by_entry
-
-
-def _cells(spec: Spec, shown: _Shown, by_type: ByType) -> Iterator[Cell]:
-    """What is shown of an entry: for all element types at once, where there is such, then for each."""
-    # An entry that speaks of no type has this cell even without an obligation: it is then a gap.
-    if ALL_TYPES in by_type or shown.once:
-        yield cell_of(ALL_TYPES, by_type.get(ALL_TYPES, ()))
-    if shown.once:
-        return
-    for etype in spec.element_types:
-        if etype.family not in shown.families:
-            continue
-        if shown.types is None or etype.id in shown.types:
-            obligations = by_type.get(etype.id, ())
-            yield cell_of(etype.id, obligations, refuted=etype.family in shown.refuted)
 
 
 # --- What is shown of the entries of each section -----------------------------------------------------------
@@ -160,13 +204,15 @@ def _listed(spec: Spec, section: str) -> Sequence[Any]:
     return spec.dialects if section == "dialects" else getattr(spec, section)
 
 
-def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
+def _traced(trace: _Trace) -> Entry:
+    """An entry with what its section has on it."""
+    spec, entry = trace.operator.spec, trace.entry
     all_families = tuple(family.id for family in spec.families)
-    match section:
+    match trace.section:
         case "restrictions":
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
             facts += _interpretation(entry)
-            return _Shown(
+            return trace.evidence(
                 title=entry.statement,
                 statement=entry.statement,
                 role=entry.role,
@@ -176,7 +222,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )
         case "constraints":
             facts = (("holds when", unparse(entry.holds)), *_refutation(entry))
-            return _Shown(
+            return trace.evidence(
                 title=entry.title,
                 statement=entry.statement,
                 role=entry.role,
@@ -187,7 +233,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )
         case "cases":
             when = unparse(entry.when)
-            return _Shown(
+            return trace.evidence(
                 title=entry.title,
                 statement=f"Y = {entry.result_text} when {when}",
                 role="definition",
@@ -196,12 +242,12 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
                 covers=lambda _, v: v["case"] == entry.id,
             )
         case "properties":
-            return _property(spec, entry)
+            return _property(trace, entry)
         case "examples":
             of_dialect = isinstance(entry, DialectExample)
-            return _dialect_example(spec, entry) if of_dialect else _example(spec, entry)
+            return _dialect_example(trace, entry) if of_dialect else _example(trace, entry)
         case "classes":
-            return _Shown(
+            return trace.evidence(
                 title=_capital(entry.title),
                 statement=f"{_capital(entry.matters)}.",
                 role="class",
@@ -211,7 +257,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
             )
         case "latitude":
             kept = "kept by the strict policy" if entry.always else "off under the strict policy"
-            return _Shown(
+            return trace.evidence(
                 title=f"Latitude {entry.id}",
                 statement=entry.reason,
                 role="latitude",
@@ -224,7 +270,7 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
                 covers=lambda _, v: any(a["latitude"] == entry.id for a in v["acceptable"]),
             )
         case "readings":
-            return _Shown(
+            return trace.evidence(
                 title=f"Reading {entry.id}",
                 statement=entry.title,
                 role="reading",
@@ -232,9 +278,9 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
                 facts=_reading(spec, entry),
             )
         case "dialects":
-            return _dialect(spec, entry)
+            return _dialect(trace, entry)
         case _:
-            return _element_type(entry)
+            return _element_type(trace, entry)
 
 
 def _capital(text: str) -> str:
@@ -270,7 +316,8 @@ def _bracketed(tensor: str | Sequence[str]) -> str:
     return tensor if isinstance(tensor, str) else f"[{', '.join(tensor)}]"
 
 
-def _example(spec: Spec, entry: Example) -> _Shown:
+def _example(trace: _Trace, entry: Example) -> Entry:
+    spec = trace.operator.spec
     facts = []
     for name, tensor in entry.values.items():
         facts.append((name, tensor if isinstance(tensor, str) else ", ".join(tensor)))
@@ -284,7 +331,7 @@ def _example(spec: Spec, entry: Example) -> _Shown:
                 bits = (show_bits(encode(text, etype), etype) for text in texts)
                 triples.add((etype.id, *bits))
     *operands, y = map(_bracketed, entry.values.values())
-    return _Shown(
+    return trace.evidence(
         title=f"Worked example {entry.id}",
         statement=f"{spec.signature.function}({', '.join(operands)}) = {y}",
         role="example",
@@ -295,7 +342,8 @@ def _example(spec: Spec, entry: Example) -> _Shown:
     )
 
 
-def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
+def _dialect_example(trace: _Trace, entry: DialectExample) -> Entry:
+    spec = trace.operator.spec
     etype = spec.element_type(entry.type)
     texts = {}
     for name in spec.signature.ids:
@@ -307,7 +355,7 @@ def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     for x, _ in entry.pairs:
         triples.add((etype.id, show_bits(encode(x, etype), etype), *bounds))
     call = f"{spec.signature.function}({', '.join(texts.values())})"
-    return _Shown(
+    return trace.evidence(
         title=f"Worked example {entry.id}",
         statement=f"{entry.dialect}: {call} = {result}",
         role="example",
@@ -323,20 +371,20 @@ def _is_one_of(triples: set[tuple[str, ...]]) -> Covers:
     return lambda type_id, vector: (type_id, vector["x"], vector["min"], vector["max"]) in triples
 
 
-def _property(spec: Spec, entry: Property) -> _Shown:
+def _property(trace: _Trace, entry: Property) -> Entry:
     claim = unparse(entry.claim)
     facts = [("claim", claim), *_refutation(entry)]
     if entry.in_coq:
         facts.append(("in Coq", entry.in_coq))
     if entry.shows:
         facts.append(("shows", ", ".join(entry.shows)))
-    return _Shown(
+    return trace.evidence(
         title=entry.title,
         statement=claim,
         role="consequence",
         families=entry.families,
         facts=tuple(facts),
-        covers=_meets_premise(spec, entry),
+        covers=_meets_premise(trace.operator.spec, entry),
         refuted=tuple(entry.refuted_for),
     )
 
@@ -361,7 +409,8 @@ def _reading(spec: Spec, entry: Any) -> Facts:
     return tuple(facts)
 
 
-def _dialect(spec: Spec, entry: Any) -> _Shown:
+def _dialect(trace: _Trace, entry: Any) -> Entry:
+    spec = trace.operator.spec
     row = dialect_row(spec, entry)
     facts = [*row.words.items()]
     for aspect, source in row.says.items():
@@ -370,7 +419,7 @@ def _dialect(spec: Spec, entry: Any) -> _Shown:
         facts.append((f"{aspect.replace('_', ' ')}, unspecified", consequence))
     supported = {spec.element_type(id_).family for id_ in entry.element_types}
     families = tuple(family.id for family in spec.families if family.id in supported)
-    return _Shown(
+    return trace.evidence(
         title=entry.title,
         statement=entry.title,
         role="dialect",
@@ -380,7 +429,7 @@ def _dialect(spec: Spec, entry: Any) -> _Shown:
     )
 
 
-def _element_type(entry: ElementType) -> _Shown:
+def _element_type(trace: _Trace, entry: ElementType) -> Entry:
     names = {
         "SONNX": entry.sonnx,
         "ONNX": entry.onnx,
@@ -388,7 +437,7 @@ def _element_type(entry: ElementType) -> _Shown:
         "NumPy": entry.numpy,
     }
     names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
-    return _Shown(
+    return trace.evidence(
         title=f"Element type {entry.id}",
         statement=f"{entry.id} is an ordered element type of the family {entry.family}",
         role="element type",
@@ -431,10 +480,10 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
             return ()  # a claim on two results of Clip says nothing of one answer
     violated: dict[str, None] = {}
     for name, report in operator.reports.items():
-        for type_id, klass, form, deviation in report.deviations:
+        for type_id, klass, _, deviation in report.deviations:
             etype = spec.element_type(type_id)
             # C1 and C3 are broken by a shape or a type, which the bits of a deviation do not show.
-            judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS and not form
+            judged = deviation.kind == "violates" and klass not in RESULT_CONSTRAINTS
             if not judged or etype.family not in entry.families:
                 continue
             answer = deviation.environment(spec.signature)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.evidence.checkout import Checkout
 from sonnx_clip.explain.finding_views import FindingView, Words
 from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c import OfType
-from sonnx_clip.prove.outcome import Reply, Status
+from sonnx_clip.prove.outcome import Outcome, Status
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.root.stored import Stored
 
@@ -135,19 +134,6 @@ class Entry(Stored):
         return any(cell.finding for cell in self.cells)
 
 
-class ObligationEvidence(Stored):
-    """An obligation with the provers' answers, from which its status is derived."""
-
-    obligation: Obligation
-    status: Status
-    replies: tuple[Reply, ...]
-
-    @property
-    def answers(self) -> str:
-        """Each prover with its version and its answer."""
-        return ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in self.replies)
-
-
 class CKernelEvidence(Stored):
     """What Frama-C found of the C of an element type, and what of it is open."""
 
@@ -218,7 +204,7 @@ class OperatorEvidence(Stored):
     totals: Totals | None = None
     element_types: dict[str, str] = Field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
-    obligations: tuple[ObligationEvidence, ...] = ()
+    obligations: tuple[Outcome, ...] = ()
     findings: tuple[FindingView, ...] = ()
     tools: dict[str, str] = Field(default_factory=dict)
     programs: dict[str, str] = Field(default_factory=dict)
@@ -254,7 +240,7 @@ class Evidence(Stored):
     for_a_person: tuple[PersonalCheck, ...]
     element_types: dict[str, str]
     entries: tuple[Entry, ...]
-    obligations: tuple[ObligationEvidence, ...]
+    obligations: tuple[Outcome, ...]
     findings: tuple[FindingView, ...]
     runtimes: dict[str, Report | None]
     c_kernels: tuple[CKernelEvidence, ...]
@@ -271,13 +257,14 @@ class Evidence(Stored):
     @property
     def all_entries(self) -> tuple[Entry, ...]:
         """The entries of every operator."""
+        # Those of the page's operator come first, here and below.
         entries = [*self.entries]
         for operator in self.operators:
             entries += operator.entries
         return tuple(entries)
 
     @property
-    def all_obligations(self) -> tuple[ObligationEvidence, ...]:
+    def all_obligations(self) -> tuple[Outcome, ...]:
         """The obligations of every operator."""
         obligations = [*self.obligations]
         for operator in self.operators:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import defaultdict
 from textwrap import indent
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 from xml.etree import ElementTree as ET
@@ -18,10 +19,10 @@ from sonnx_clip.evidence.supply_chain import NO_DATE
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.evidence_model import Entry, Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Entry, Evidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
-    from sonnx_clip.prove.outcome import Status
+    from sonnx_clip.prove.outcome import Outcome, Status
     from sonnx_clip.spec.coverage import Covered
 
     Row: TypeAlias = tuple[str | int, ...]
@@ -33,6 +34,7 @@ def render_needs(evidence: Evidence, records: Records) -> str:
     An item's `links` name what it shows, its `links_back` what shows it.
     """
     items = items_of(records.spec, evidence)
+    # By the id of what is linked to; every item has an entry, so that a link to no item is an error here.
     back: dict[str, list[str]] = {item.id: [] for item in items}
     for item in items:
         for link in item.links:
@@ -51,6 +53,7 @@ def render_needs(evidence: Evidence, records: Records) -> str:
             "links": list(item.links),
             "links_back": back[item.id],
         }
+    # The format wants a version of the requirements, which is that of the specification.
     version = evidence.spec_sha256[:12]
     document = {
         "created": NO_DATE,
@@ -64,6 +67,7 @@ def render_needs(evidence: Evidence, records: Records) -> str:
 _SENTENCE = ("source", "line", "sentence", "answer")
 _SHOWN = ("entry", "section", "element type", "status",
           "obligation", "obligation status", "vectors", "runtimes")  # fmt: skip
+_NO_ENTRY = ("",) * len(_SHOWN)
 
 
 def render_matrix(evidence: Evidence, records: Records) -> str:
@@ -76,23 +80,25 @@ def render_matrix(evidence: Evidence, records: Records) -> str:
     """
     status = {o.obligation.id: o.status for o in evidence.all_obligations}
     runtimes = runtimes_of(records.spec, evidence.runtimes)
-    shown = {entry.id: list(_rows(entry, status, runtimes)) for entry in evidence.entries}
+    rows_of_entry = {}
+    for entry in evidence.entries:
+        rows_of_entry[entry.id] = list(_rows(entry, status, runtimes))
     files = {page.id: page.file for page in records.spec.texts}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*_SENTENCE, *_SHOWN))
 
-    stated: set[str] = set()
+    stated: set[str] = set()  # entries that have their rows beside a sentence
     for sentence in records.coverage:
-        names = [name for name in sentence.answer.encoded_by if name in shown]
+        names = [name for name in sentence.answer.encoded_by if name in rows_of_entry]
         stated.update(names)
-        cells = _sentence_cells(sentence, files[sentence.source], shown.keys())
+        cells = _sentence_cells(sentence, files[sentence.source], rows_of_entry.keys())
         for name in names:
-            _write_rows(writer, cells, shown[name])
+            _write_rows(writer, cells, rows_of_entry[name])
         if not names:
-            writer.writerow((*cells, *("" for _ in _SHOWN)))
+            writer.writerow((*cells, *_NO_ENTRY))
 
-    for name, rows in shown.items():
+    for name, rows in rows_of_entry.items():
         if name not in stated:
             _write_rows(writer, ("", "", "", "stated by no sentence"), rows)
 
@@ -117,6 +123,7 @@ def _write_rows(writer: _RowWriter, sentence: Row, rows: Iterable[Row]) -> None:
 
 def _sentence_cells(sentence: Covered, file: str, shown: Container[str]) -> Row:
     """The cells of a sentence under `_SENTENCE`; its answer names the entries that have no rows."""
+    # An entry may encode a sentence, and a finding dispute it.
     answer = sentence.answer
     names = (*answer.encoded_by, *answer.disputed_by)
     not_shown = [name for name in names if name not in shown]
@@ -144,6 +151,7 @@ def _rows(
     for cell in entry.cells:
         is_of_all = cell.type == ALL_TYPES
         vectors = sum(entry.vectors.values()) if is_of_all else entry.vectors.get(cell.type, 0)
+        # A runtime that says nothing of the entry is left out, and not listed as passing.
         verdicts = []
         for runtime in runtimes:
             distinct = _distinct_verdicts(entry, cell.type, runtime)
@@ -165,8 +173,9 @@ def _rows(
 def _distinct_verdicts(entry: Entry, type_id: str, runtime: RuntimeView) -> list[str]:
     """The verdicts of a runtime in the classes of an entry, each once, in the order of the classes."""
     classes = (entry.id,) if entry.section == "classes" else entry.classes
+    types = list(runtime.verdicts) if type_id == ALL_TYPES else [type_id]
     verdicts: dict[str, None] = {}
-    for judged_type in runtime.verdicts if type_id == ALL_TYPES else [type_id]:
+    for judged_type in types:
         by_class = runtime.verdicts.get(judged_type, {})
         for klass in classes:
             if klass in by_class:
@@ -182,9 +191,9 @@ def render_junit(evidence: Evidence, records: Records) -> str:
     del records  # every renderer of `FORMATS` takes them
     obligations = evidence.all_obligations
     suites = ET.Element("testsuites", {"name": evidence.tool, **_junit_counts(obligations)})
-    by_subject: dict[str, list[ObligationEvidence]] = {}
+    by_subject: defaultdict[str, list[Outcome]] = defaultdict(list)
     for evidenced in obligations:
-        by_subject.setdefault(evidenced.obligation.subject, []).append(evidenced)
+        by_subject[evidenced.obligation.subject].append(evidenced)
     for subject, of_subject in by_subject.items():
         attributes = {"name": subject, **_junit_counts(of_subject)}
         suite = ET.SubElement(suites, "testsuite", attributes)
@@ -208,7 +217,7 @@ def render_junit(evidence: Evidence, records: Records) -> str:
     return remove_control_characters(text) + "\n"
 
 
-def _junit_counts(obligations: Sequence[ObligationEvidence]) -> dict[str, str]:
+def _junit_counts(obligations: Sequence[Outcome]) -> dict[str, str]:
     """The attributes with the numbers of a suite."""
     failures = sum(obligation.status != "proved" for obligation in obligations)
     return {"tests": str(len(obligations)), "failures": str(failures)}

@@ -22,10 +22,11 @@ from sonnx_clip.spec.dialects import defaults
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.evidence.evidence_model import Evidence, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
@@ -40,14 +41,17 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
     specs = {name: spec}
     for other_name, other in operators().items():
         specs.setdefault(other_name, other)
-    scopes = {id_: meaning_data(member) for id_, member in specs.items()}
+    scopes = {}  # what page.js reads of each operator, and of all rewrites
+    for id_, member in specs.items():
+        scopes[id_] = meaning_data(member)
     runtimes = [
         *runtimes_of(spec, evidence.runtimes),
         *dialects_of(spec, evidence.dialects),
     ]
+    # Runtimes are judged on the operator of the page alone.
     scopes[name] |= {
         "obligations": _by_type(spec, evidence.obligations),
-        "runtimes": [_runtime(view) for view in runtimes],
+        "runtimes": list(map(_runtime, runtimes)),
     }
     # An operator that was not proved is in the explorer too, without obligations.
     for operator in evidence.operators:
@@ -72,9 +76,7 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
     )
 
 
-def _by_type(
-    spec: Spec, obligations: Iterable[ObligationEvidence], prefix: str = ""
-) -> dict[str, Any]:
+def _by_type(spec: Spec, obligations: Iterable[Outcome], prefix: str = "") -> dict[str, Any]:
     """The obligations of an operator that the page links to, by element type."""
     all_obligations = list(obligations)
     by_type = {}
@@ -88,14 +90,20 @@ def rewrites_data() -> dict[str, Any]:
     clip = operators()["clip"]
     return {
         "operator": "",
-        "constants": {family.id: sorted(CONSTANTS[family.id]) for family in clip.families},
+        "constants": _constants(clip),
         "types": {etype.id: _type_of_rewrites(etype) for etype in clip.element_types},
         "rewrites": {rewrite.id: _rewrite(rewrite) for rewrite in known_rewrites()},
     }
 
 
+def _constants(spec: Spec) -> dict[str, list[str]]:
+    """The names of numbers that an input may have, such as inf, by family."""
+    return {family.id: sorted(CONSTANTS[family.id]) for family in spec.families}
+
+
 def _type_of_rewrites(etype: ElementType) -> dict[str, Any]:
     """An element type with the numbers of every operator and of every rewrite that has it."""
+    # Of all operators, because a term of a rewrite may have any of them.
     texts = set(CONSTANTS[etype.family])
     for spec in operators().values():
         for known in spec.element_types:
@@ -135,6 +143,7 @@ def _types_of(rewrite: Rewrite) -> dict[str, str]:
 
 def _numbers(rewrite: Rewrite, family: str) -> list[str]:
     """The numbers of a rewrite and of its conditions in a family, as texts."""
+    # Conditions are printed too: each number in them needs its bits in this family.
     expressions: list[tree.Expr] = [rewrite.before, rewrite.after]
     if rewrite.given is not None:
         expressions.append(rewrite.given)
@@ -157,7 +166,7 @@ def _texts_of_numbers(expressions: Iterable[tree.Expr]) -> list[str]:
 
 def operands_of(spec: Spec) -> list[dict[str, Any]]:
     """Of each operand its variable, its name in the fragment and on the page, and who asks for a scalar."""
-    required = {}
+    required = {}  # by the id of an operand that must not be absent: the restriction
     for restriction in spec.restrictions:
         for name, change in restriction.broken_alone_by.items():
             if change == "absent":
@@ -186,7 +195,7 @@ def meaning_data(spec: Spec) -> dict[str, Any]:
         "runtimes": [],
         "operands": operands_of(spec),
         "result": spec.signature.result.id,
-        "constants": {family.id: sorted(CONSTANTS[family.id]) for family in spec.families},
+        "constants": _constants(spec),
         "types": {etype.id: _type(spec, etype) for etype in spec.element_types},
         "cases": {case.id: _case(case) for case in spec.cases},
         "classes": {klass.id: _class(klass) for klass in spec.classes},
@@ -202,7 +211,8 @@ def _type(spec: Spec, etype: ElementType) -> dict[str, Any]:
 
 def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
     """An element type with numbers: `family` names the form of its values, `functions` its family."""
-    form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}
+    form: Mapping[str, Any] = etype.bits.model_dump() if etype.bits else {}  # real has no bits
+    # By the text that the printed functions have: the bits, in which the page computes.
     numbers = {}
     for text in sorted(texts):
         numbers[text] = text if etype.width is None else show_bits(encode(text, etype), etype)
@@ -257,7 +267,7 @@ def _hex(value: Any, etype: ElementType) -> str:
 
 
 def _obligation_rows(
-    spec: Spec, obligations: Iterable[ObligationEvidence], type_id: str, prefix: str = ""
+    spec: Spec, obligations: Iterable[Outcome], type_id: str, prefix: str = ""
 ) -> list[list[Any]]:
     """Those of a type that show a case or a class: id, title, whether of a kernel, status, and which.
 
@@ -269,10 +279,13 @@ def _obligation_rows(
     rows = []
     for evidenced in obligations:
         o = evidenced.obligation
+        if o.subject != subject:
+            continue
         shown = [id_.removeprefix(prefix) for id_ in o.shows if id_ in ids]
         # The page shows what is proved of a case or a class: other obligations are in index.html.
-        if o.subject == subject and shown:
-            rows.append([o.id, o.title, o.kind == "refinement", evidenced.status, shown])
+        if shown:
+            is_of_kernel = o.kind == "refinement"
+            rows.append([o.id, o.title, is_of_kernel, evidenced.status, shown])
     return rows
 
 

@@ -74,8 +74,10 @@ def assessed(evidence: Evidence, edition: str, machines: Sequence[str]) -> Itera
         yield Fact("Date", f"{checkout.date} (of the commit)")
     else:
         yield Fact("Commit", "not known: written outside a checkout")
-    versions = evidence.tools.items()
-    provers = [f"{name} {version}" for name, version in versions if name != "sonnx-clip"]
+    provers = []
+    for name, version in evidence.tools.items():
+        if name != "sonnx-clip":  # which is among the tools, and in a line of its own
+            provers.append(f"{name} {version}")
     yield Fact("Provers", ", ".join(provers))
     yield Fact("Machine", ", ".join(machines) or "no runtime was judged")
 
@@ -119,6 +121,7 @@ def _requirements(evidence: Evidence) -> Tile:
 
 
 def _state(entry: Entry) -> str:
+    # Open in one element type is open: a requirement is met where it is met in all of them.
     if any(cell.status in ("gap", "not proved") for cell in entry.cells):
         return "open"
     return "refuted" if entry.refuted else "met"
@@ -140,6 +143,7 @@ def _proofs(evidence: Evidence) -> Tile:
 
 def _statuses(evidence: Evidence) -> Counter[str]:
     """How many obligations of all operators have each status; smoke obligations are none."""
+    # A smoke obligation is false if all is well: counted as proved or not, it would mislead.
     statuses: Counter[str] = Counter()
     for evidenced in evidence.all_obligations:
         if evidenced.obligation.kind != "smoke":
@@ -148,6 +152,7 @@ def _statuses(evidence: Evidence) -> Counter[str]:
 
 
 def _lines(evidence: Evidence) -> Tile:
+    # Only what is stale alarms, since it looks like a result.
     basis = Counter(line.basis for line in evidence.argument)
     run = basis.total() - basis["stale"] - basis["not run"]
     return Tile(
@@ -184,15 +189,18 @@ def _runtimes(runtimes: Iterable[RuntimeView]) -> Tile:
 
 def _fails(view: RuntimeView) -> bool:
     """Whether a runtime fails in any class of any element type."""
-    return any(not FAILING.isdisjoint(by_class.values()) for by_class in view.verdicts.values())
+    tables = view.verdicts.values()
+    return any(not FAILING.isdisjoint(by_class.values()) for by_class in tables)
 
 
 def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
     """Each line of argument that was not run, or on other files."""
-    proofs = {operator.record: operator.command for operator in evidence.operators}
+    commands = dict(_COMMANDS)
+    for operator in evidence.operators:
+        commands[operator.record] = operator.command
     for line in evidence.argument:
         if line.basis in _NOT_RUN:
-            yield RemainingTask(line.name, line.basis, _command(line, _COMMANDS | proofs))
+            yield RemainingTask(line.name, line.basis, _command(line, commands))
 
 
 def _command(line: Argument, commands: dict[str, str]) -> str:

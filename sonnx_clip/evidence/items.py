@@ -7,6 +7,7 @@ test → class, verdict → test or constraint, finding → obligation.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -50,6 +51,7 @@ class Item:
 
 def items_of(spec: Spec, evidence: Evidence) -> tuple[Item, ...]:
     """All items: entries, obligations, tests, verdicts and findings, in this order."""
+    # By the id in the evidence: links are made of these, whatever the kind of the entry is.
     ids = {entry.id: _id(_kind(entry), entry.id) for entry in evidence.all_entries}
     return (
         *_entries(evidence, ids),
@@ -76,17 +78,20 @@ def _kind(entry: Entry) -> Kind:
 
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
-    shown_by_class: dict[str, list[str]] = {}  # the items that a class is a part of
+    shown_by_class: defaultdict[str, list[str]] = defaultdict(
+        list
+    )  # items that a class is a part of
     for entry in evidence.all_entries:
         for klass in entry.classes:
-            shown_by_class.setdefault(klass, []).append(ids[entry.id])
+            shown_by_class[klass].append(ids[entry.id])
     for entry in evidence.all_entries:
         own_id = ids[entry.id]
         kind = _kind(entry)
         links: list[str] = []
         if kind == "class":
-            shown = dict.fromkeys(shown_by_class.get(entry.id, ()))
-            links = [link for link in shown if link != own_id]
+            distinct = dict.fromkeys(shown_by_class[entry.id])
+            distinct.pop(own_id, None)  # a class is no part of itself
+            links = list(distinct)
         paragraphs = [entry.statement]
         if entry.source:
             paragraphs.append(f"Source: “{entry.source.quote}”")
@@ -106,7 +111,7 @@ def _status(entry: Entry) -> str:
     """The worst status of an entry in any element type."""
     statuses = {cell.status for cell in entry.cells}
     worst = "no obligation"
-    for status in ("gap", "not proved", "proved by one", "proved"):
+    for status in ("gap", "not proved", "proved by one", "proved"):  # the worst first
         if status in statuses:
             worst = status
             break
@@ -131,7 +136,7 @@ def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
 
 def _tests_and_verdicts(spec: Spec, evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     """The tests of each class in each element type, then each runtime's verdict on them."""
-    tests: dict[tuple[str, str], str] = {}
+    tests: dict[tuple[str, str], str] = {}  # the id of a test by element type and class
     for entry in evidence.entries:
         if entry.section == "classes":
             for type_id, number in entry.vectors.items():
@@ -183,7 +188,7 @@ def _test_of(entry: Entry, type_: str, number: int, of_class: str) -> Item:
 
 def _findings(evidence: Evidence) -> Iterator[Item]:
     for finding in evidence.all_findings:
-        links: dict[str, None] = {}
+        links: dict[str, None] = {}  # parts of a claim may rest on one obligation
         for claim in finding.claim:
             for obligation_id in claim.obligations:
                 links[_id("obligation", obligation_id)] = None

@@ -19,9 +19,10 @@ from sonnx_clip.prove.proofs_record import RECORD, prove_command
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sonnx_clip.evidence.evidence_model import Basis, Cell, Entry, ObligationEvidence
+    from sonnx_clip.evidence.evidence_model import Basis, Cell, Entry
     from sonnx_clip.evidence.records import OtherOperator, ProvedOperator
     from sonnx_clip.explain.finding_views import ClaimView, FindingView
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.spec import Spec
 
 
@@ -55,13 +56,14 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     entries = tuple(entries_of(operator, results.obligations))
     unaccounted = (*results.unaccounted, *statements_not_reviewed(operator))
     opened = open_points(operator, results, entries, unaccounted)
+    # Last: what is counted above is compared by the ids of the operator's own records.
     ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={
             "totals": operator_totals(operator, results.obligations, entries, opened),
             "element_types": {etype.id: etype.family for etype in spec.element_types},
             "entries": tuple(ids.of_entry(entry) for entry in entries),
-            "obligations": tuple(ids.of_obligation(o) for o in results.obligations),
+            "obligations": tuple(ids.of_outcome(o) for o in results.obligations),
             "findings": tuple(ids.of_finding(f) for f in tell(spec, operator.measured)),
             "tools": operator.proofs.tools,
             "programs": operator.proofs.programs,
@@ -117,8 +119,8 @@ class _Prefix:
     def _of_cell(self, cell: Cell) -> Cell:
         return cell.model_copy(update={"obligations": self.of_ids(cell.obligations)})
 
-    def of_obligation(self, obligation: ObligationEvidence) -> ObligationEvidence:
-        o = obligation.obligation
+    def of_outcome(self, outcome: Outcome) -> Outcome:
+        o = outcome.obligation
         changed = replace(
             o,
             id=self.of_id(o.id),
@@ -126,7 +128,7 @@ class _Prefix:
             shows=self.of_ids(o.shows),
             file=f"build/{self.name}/{o.file}",  # where `prove` leaves the theories of the operator
         )
-        return obligation.model_copy(update={"obligation": changed})
+        return outcome.model_copy(update={"obligation": changed})
 
     def of_finding(self, finding: FindingView) -> FindingView:
         claim = tuple(self._of_claim(part) for part in finding.claim)

@@ -6,9 +6,10 @@ import base64
 import gzip
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import asdict
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markupsafe import Markup, escape
@@ -43,16 +44,11 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from sonnx_clip.evidence.evidence_model import (
-        Cell,
-        Entry,
-        Evidence,
-        ObligationEvidence,
-        OperatorEvidence,
-    )
+    from sonnx_clip.evidence.evidence_model import Cell, Entry, Evidence, OperatorEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.explain.finding_views import FindingView
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
@@ -73,7 +69,7 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
     spec = records.spec
     runtimes = runtimes_of(spec, evidence.runtimes)
     compared = dialects_of(spec, evidence.dialects)
-    by_section: dict[str, list[Entry]] = {section.name: [] for section in SHOWN}
+    by_section: dict[str, list[Entry]] = {section.name: [] for section in SHOWN}  # empty ones too
     for entry in evidence.entries:
         by_section[entry.section].append(entry)
     judged_classes: dict[str, None] = {}  # in the order of the specification, then those of calls
@@ -127,7 +123,7 @@ def render_page(evidence: Evidence, records: Records, digest: str) -> str:
 
 def render_picture(spec: Spec) -> str:
     """The picture of Clip by itself, as SVG: docs/clip.svg."""
-    columns = 3
+    columns = 3  # the six kinds of bounds are two rows
     step_x = picture.WIDTH + 16
     step_y = picture.HEIGHT + 40
     panels = picture.panels(spec)
@@ -189,10 +185,10 @@ def packed(data: Any) -> str:
 def with_code(text: str) -> Markup:
     """A text of the specification as HTML: what stands between backticks is code."""
     parts = escape_control_characters(text).split("`")
-    marked = [
-        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
-        for number, part in enumerate(parts)
-    ]
+    marked = []
+    for number, part in enumerate(parts):
+        is_code = number % 2 == 1  # text and code alternate, and the first part is text
+        marked.append(Markup("<code>{}</code>").format(part) if is_code else escape(part))
     return Markup("").join(marked)
 
 
@@ -211,17 +207,21 @@ def status_sign(cell: Cell) -> str:
     sign = _STATUS_SIGNS[cell.status]
     if not cell.finding:
         return sign
+    # A refuted entry has its own sign, and beside it how well the repaired form is proved, if not fully.
     return "◇" if cell.status == "proved" else f"◇{sign}"
 
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
     """How many obligations each subject has: element types first, in the order of the specification."""
     counts = _counted_subjects(evidence.obligations)
-    ordered = dict.fromkeys([*evidence.element_types, *counts])
-    return {subject: counts[subject] for subject in ordered if counts[subject]}
+    in_order: dict[str, int] = {}
+    for subject in (*evidence.element_types, *counts):
+        if counts[subject]:
+            in_order[subject] = counts[subject]
+    return in_order
 
 
-def _counted_subjects(obligations: Iterable[ObligationEvidence]) -> Counter[str]:
+def _counted_subjects(obligations: Iterable[Outcome]) -> Counter[str]:
     return Counter(o.obligation.subject for o in obligations)
 
 
@@ -238,11 +238,16 @@ def _groups(operator: OperatorEvidence) -> list[EntryGroup]:
 
 def _anchors(evidence: Evidence) -> dict[str, str]:
     """The anchor of an entry, a finding or an obligation on the page, by its id."""
-    anchors = {o.obligation.id: f"o-{o.obligation.id}" for o in evidence.all_obligations}
-    anchors |= {finding.id: f"finding-{finding.id}" for finding in evidence.all_findings}
+    anchors = {}
+    for evidenced in evidence.all_obligations:
+        id_ = evidenced.obligation.id
+        anchors[id_] = f"o-{id_}"
+    for finding in evidence.all_findings:
+        anchors[finding.id] = f"finding-{finding.id}"
     # Entries of two sections may have one id: the one that comes first on the page has the anchor.
-    entries = reversed(evidence.all_entries)
-    return anchors | {entry.id: f"{entry.section}-{entry.id}" for entry in entries}
+    for entry in reversed(evidence.all_entries):
+        anchors[entry.id] = f"{entry.section}-{entry.id}"
+    return anchors
 
 
 # --- What page.js renders on demand -------------------------------------------------------------------------
@@ -259,23 +264,25 @@ def _data(
     for evidenced in evidence.all_obligations:
         obligations.setdefault(evidenced.obligation.subject, []).append(_obligation(evidenced))
 
-    sources: dict[str, list[dict[str, Any]]] = {}
+    sources: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for sentence in records.coverage:
-        sources.setdefault(sentence.source, []).append(_sentence(sentence))
+        sources[sentence.source].append(_sentence(sentence))
 
-    trusted: dict[str, list[dict[str, Any]]] = {}
-    for item in sorted(evidence.trusted, key=lambda item: item.where):
-        trusted.setdefault(item.where, []).append(asdict(item))
+    trusted: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for item in sorted(evidence.trusted, key=attrgetter("where")):
+        trusted[item.where].append(asdict(item))
 
+    # To repeat one proof by hand; the page adds the theory and the goal.
     commands = {}
     for prover in records.proofs.provers:
         version = evidence.tools[prover]
         commands[prover] = f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{version},"
 
-    anchors = _anchors(evidence).items()
+    # page.js derives those of obligations, of which there are thousands, from their ids.
+    all_anchors = _anchors(evidence).items()
+    anchors = {id_: anchor for id_, anchor in all_anchors if not anchor.startswith("o-")}
     return {
-        # page.js derives those of obligations, of which there are thousands, from their ids.
-        "anchors": {id_: anchor for id_, anchor in anchors if not anchor.startswith("o-")},
+        "anchors": anchors,
         "types": list(evidence.element_types),
         "commands": commands,
         "entries": _entry_groups(evidence),
@@ -294,26 +301,27 @@ def _vectors_by_class(records: Records) -> dict[str, dict[str, list[dict[str, An
     """The test vectors by machine type and class."""
     vectors: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for type_id, of_type in records.vectors.items():
-        by_class: dict[str, list[dict[str, Any]]] = {}
+        by_class: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for vector in of_type:
-            by_class.setdefault(vector["class"], []).append(vector)
+            by_class[vector["class"]].append(vector)
         vectors[type_id] = by_class
     return vectors
 
 
 def _entry_groups(evidence: Evidence) -> dict[str, list[dict[str, Any]]]:
     """The entries by the key of their group: the section, after the name of another operator."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in evidence.entries:
-        groups.setdefault(entry.section, []).append(_entry(entry))
+        groups[entry.section].append(_entry(entry))
     for operator in evidence.operators:
         for entry in operator.entries:
-            groups.setdefault(f"{operator.name}:{entry.section}", []).append(_entry(entry))
+            groups[f"{operator.name}:{entry.section}"].append(_entry(entry))
     return groups
 
 
 def _sentence(covered: Covered) -> dict[str, Any]:
-    answer, reason = covered.answer, covered.reason or covered.answer.not_encoded
+    answer = covered.answer
+    reason = covered.reason or answer.not_encoded
     return {
         "line": covered.line, "section": covered.section, "text": covered.text,
         "encoded_by": answer.encoded_by, "disputed_by": answer.disputed_by, "note": answer.note,
@@ -321,9 +329,9 @@ def _sentence(covered: Covered) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _obligation(evidenced: ObligationEvidence) -> dict[str, Any]:
-    replies = [reply.model_dump(exclude={"cpu"}) for reply in evidenced.replies]
-    return {**asdict(evidenced.obligation), "status": evidenced.status, "replies": replies}
+def _obligation(outcome: Outcome) -> dict[str, Any]:
+    replies = [reply.model_dump(exclude={"cpu"}) for reply in outcome.replies]
+    return {**asdict(outcome.obligation), "status": outcome.status, "replies": replies}
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

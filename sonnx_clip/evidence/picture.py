@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Point: TypeAlias = tuple[float, float]
 
 TYPE = "float32"
-WIDTH, HEIGHT = 300, 236
+WIDTH, HEIGHT = 300, 236  # of a panel, in the unit of SVG, as are all positions
 LEFT, RIGHT, TOP, BOTTOM = 66.0, 226.0, 58.0, 182.0  # of the ordinary numbers
 COLUMNS = {"-inf": 48.0, "inf": 244.0, "nan": 276.0}  # of X beyond them
 ROWS = {"-inf": 200.0, "inf": 40.0, "nan": 16.0}  # of Y beyond them
@@ -74,7 +74,8 @@ class SpecialCell(NamedTuple):
 def panels(spec: Spec) -> tuple[Panel, ...]:
     """Ordered, equal, inverted and NaN bounds, all made of one pair: that of the first case that gives L."""
     witness = next(case.inhabited_by for case in spec.cases if case.result_text == "L")
-    low, high = witness.L, witness.M
+    low = witness.L
+    high = witness.M
     kinds = [
         ("bounds in order", low, high),
         ("equal bounds", high, high),
@@ -93,7 +94,7 @@ class _Plot:
     def __init__(self, spec: Spec, low: Fraction, high: Fraction) -> None:
         self.etype = spec.element_type(TYPE)
         self.ask = evaluator(spec, self.etype)
-        margin = (high - low) / 2
+        margin = (high - low) / 2  # so that Y is seen to leave X on both sides
         self.least = min(low - margin, Fraction(-1))  # 0 has a tick on every panel
         self.greatest = high + margin
 
@@ -153,8 +154,9 @@ class _Plot:
         """The case of an X, and where it is drawn."""
         x = encode(text, self.etype)
         y = self.ask.result(x, l, m)
-        point = (self.x(decode(x, self.etype)), self.y(decode(y, self.etype)))
-        return self.ask.case(x, l, m).id, point
+        across = self.x(decode(x, self.etype))
+        down = self.y(decode(y, self.etype))
+        return self.ask.case(x, l, m).id, (across, down)
 
 
 def special_values_table(spec: Spec) -> dict[str, list[SpecialCell]]:

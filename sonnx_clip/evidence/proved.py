@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.canaries import render_canaries
-from sonnx_clip.evidence.evidence_model import ObligationEvidence, Totals
+from sonnx_clip.evidence.evidence_model import Totals
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.statements import rendered_differences
 from sonnx_clip.prove.trusted import surprises, trusted
@@ -32,7 +32,7 @@ class ProofResults:
     `unaccounted` has a line for each thing that nobody has reviewed or given a reason for.
     """
 
-    obligations: tuple[ObligationEvidence, ...]
+    obligations: tuple[Outcome, ...]
     canaries: tuple[Outcome, ...]
     trusted: tuple[TrustedItem, ...]
     unaccounted: tuple[str, ...]
@@ -46,13 +46,6 @@ class ProofResults:
 def proof_results(operator: ProvedOperator) -> ProofResults:
     """Derive the results of an operator from its record and its theories."""
     spec, proofs = operator.spec, operator.proofs
-    obligations = []
-    for outcome in proofs.outcomes_of(operator.generated.obligations):
-        # The status is derived from the replies: a record that states another one has no effect.
-        evidenced = ObligationEvidence(
-            obligation=outcome.obligation, status=outcome.status, replies=outcome.replies
-        )
-        obligations.append(evidenced)
     _, canaries = render_canaries(spec)  # false statements, which each prover must refute
     texts = dict(theory_texts(operator.theories_root))
     in_tasks = (item for item in proofs.trusted if item.kind in _OF_TASKS)
@@ -69,7 +62,10 @@ def proof_results(operator: ProvedOperator) -> ProofResults:
     unreasoned = [item for item in assumed if not item.justification.strip()]
     unaccounted += [f"trusted base: no reason for {item.name}" for item in unreasoned]
     return ProofResults(
-        tuple(obligations), proofs.outcomes_of(canaries), assumed, tuple(unaccounted)
+        obligations=proofs.outcomes_of(operator.generated.obligations),
+        canaries=proofs.outcomes_of(canaries),
+        trusted=assumed,
+        unaccounted=tuple(unaccounted),
     )
 
 
@@ -86,10 +82,10 @@ def open_points(
     unaccounted: Iterable[str],
 ) -> Iterator[str]:
     """A line for everything of an operator that its proofs do not show."""
-    for evidenced in results.obligations:
-        if evidenced.status == "not proved":
-            answers = ", ".join(f"{reply.prover} {reply.verdict}" for reply in evidenced.replies)
-            yield f"not proved: {evidenced.obligation.id}: {answers or 'no prover answered'}"
+    for outcome in results.obligations:
+        if outcome.status == "not proved":
+            answers = ", ".join(f"{reply.prover} {reply.verdict}" for reply in outcome.replies)
+            yield f"not proved: {outcome.obligation.id}: {answers or 'no prover answered'}"
     for canary in results.canaries:
         # A canary is `proved` if every prover refuted it.
         if canary.status != "proved":
@@ -106,21 +102,21 @@ def open_points(
         yield f"unaccounted for: {line}"
 
 
-def _incomplete(obligations: Iterable[ObligationEvidence], provers: set[str]) -> int:
+def _incomplete(outcomes: Iterable[Outcome], provers: set[str]) -> int:
     """How many obligations were not answered by every prover."""
-    answering = ({reply.prover for reply in evidenced.replies} for evidenced in obligations)
+    answering = ({reply.prover for reply in outcome.replies} for outcome in outcomes)
     return sum(names != provers for names in answering)
 
 
 def operator_totals(
     operator: ProvedOperator,
-    obligations: Sequence[ObligationEvidence],
+    outcomes: Sequence[Outcome],
     entries: Sequence[Entry],
     opened: Iterable[str],
 ) -> Totals:
     """The counts of an operator, with what is open."""
-    goals = [o for o in obligations if o.obligation.kind != "smoke"]
-    smoke = [o for o in obligations if o.obligation.kind == "smoke"]
+    goals = [o for o in outcomes if o.obligation.kind != "smoke"]
+    smoke = [o for o in outcomes if o.obligation.kind == "smoke"]
     statuses = Counter(o.status for o in goals)
     # Obligations that state the same share a task.
     tasks = distinct_tasks((reply.task for reply in goal.replies) for goal in goals)

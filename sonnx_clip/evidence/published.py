@@ -57,6 +57,7 @@ def compare_published(
     """
     folder = build / "evidence"
     comparison = Comparison()
+    # Without the folder nothing was published, which is no difference from the records.
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if pages.keys() & set(names):
         # Written together, so that one which is missing was removed by someone.
@@ -148,7 +149,7 @@ def _other_packages(file: Path, text: str) -> str | None:
     absent = [package for package in rendered.packages if package not in written.packages]
     if not (other or absent):
         return None
-    first = (other or absent)[0]
+    first = (other or absent)[0]  # one says enough: there may be a hundred
     # The names of a file that someone else wrote: they may have control characters, and any length.
     package = printable(f"{first.get('name')} {first.get('version')}", 100)
     verb = "it lists" if other else "it does not list"

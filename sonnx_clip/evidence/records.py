@@ -144,7 +144,7 @@ def read_other(build: Path, spec: Spec) -> OtherOperator:
     theories = render_theories(spec)
     try:
         proofs = read_proofs(build, spec)
-        _require_rendered(spec, theories, proofs, folder / RECORD)
+        _require_rendered(spec, theories, proofs, build)
     except StaleRecordError as error:
         return OtherOperator(spec, stale=error)
     proved = ProvedOperator(
@@ -157,13 +157,15 @@ def read_other(build: Path, spec: Spec) -> OtherOperator:
     return OtherOperator(spec, proved)
 
 
-def _require_rendered(spec: Spec, theories: Generated, proofs: ProofsRecord, path: Path) -> None:
+def _require_rendered(spec: Spec, theories: Generated, proofs: ProofsRecord, build: Path) -> None:
     """StaleRecordError if other theories were proved than the specification gives now."""
     proved = proofs.about.files
     for name, text in theories.files.items():
         if proved.get(name) != digest_of(text):
             message = f"stale: {spec.file} now gives another {name} than was proved"
-            raise StaleRecordError(message, str(path), f"run: {prove_command(spec)}")
+            folder, _ = results_of(spec, build)
+            todo = f"run: {prove_command(spec, build)}"
+            raise StaleRecordError(message, str(folder / RECORD), todo)
 
 
 def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str, Report]:

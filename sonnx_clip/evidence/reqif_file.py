@@ -42,11 +42,13 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
     except ImportError:
         raise MissingLibraryError("reqif") from None
 
+    # The functions below are here, because the classes that they return are imported only if installed.
     string = SpecObjectAttributeType.STRING
     dated = {"last_change": NO_DATE}
 
     def type_of(kind: Kind) -> ReqIFSpecObjectType:
         prefix = PREFIXES[kind]
+        # Identifiers are unique in the whole document, so each kind has its own of these.
         definitions = [
             SpecAttributeDefinition(string, f"{prefix}-{name}", "STRING", long_name=name, **dated)
             for name in _ATTRIBUTES
@@ -58,11 +60,10 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
     def object_of(item: Item) -> ReqIFSpecObject:
         prefix = PREFIXES[item.kind]
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
-        named = zip(_ATTRIBUTES, values, strict=True)
-        attributes = [
-            SpecObjectAttribute(string, f"{prefix}-{name}", remove_control_characters(value))
-            for name, value in named
-        ]
+        attributes = []
+        for name, value in zip(_ATTRIBUTES, values, strict=True):
+            text = remove_control_characters(value)
+            attributes.append(SpecObjectAttribute(string, f"{prefix}-{name}", text))
         return ReqIFSpecObject(item.id, attributes, f"TYPE-{prefix}", **dated)
 
     def specification_of(kind: Kind, items: list[Item]) -> ReqIFSpecification:
@@ -75,6 +76,7 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
             specification_type="TYPE-SPECIFICATION", children=children, **dated,
         )  # fmt: skip
 
+    # A kind without items would be an empty document in the tool that imports it.
     items = items_of(records.spec, evidence)
     types = []
     specifications = []

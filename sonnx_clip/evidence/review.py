@@ -58,7 +58,8 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
         # A finding without a theorem is about words: it concerns the tags of all families.
         families: set[str] = set()
         for theorem in finding.theorems:
-            families.update(etype.family for etype in types_of_claim(spec, theorem))
+            for etype in types_of_claim(spec, theorem):
+                families.add(etype.family)
         concerned = []
         for tag in tags:
             has_family = not families or tag.family in families
@@ -68,8 +69,14 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
         for quotation in finding.words:
             if quotation.page == SOURCE:  # a finding may quote other pages too
                 quoted.update(lines_of(spec, quotation))
-        part = "" if concerned else about
-        differing.append(PageDifference(finding, part, tuple(concerned), tuple(sorted(quoted))))
+        differing.append(
+            PageDifference(
+                finding=finding,
+                part="" if concerned else about,
+                tags=tuple(concerned),
+                lines=tuple(sorted(quoted)),
+            )
+        )
     return tuple(differing)
 
 
@@ -79,18 +86,21 @@ def review_parts(spec: Spec) -> dict[str, Any]:
     ours = page_text(spec).replace("\r\n", "\n")
     source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
     source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`
-    anchors: dict[str, int] = {}
+    line_of_anchor: dict[str, int] = {}
     for line, text in enumerate(ours.splitlines(), 1):
-        anchors |= dict.fromkeys(re.findall(r'id="(\w+)"', text), line)
+        for anchor in re.findall(r'id="(\w+)"', text):
+            line_of_anchor[anchor] = line
 
+    # The findings that concern a line, by its number.
     of_ours = defaultdict(list)
     of_source = defaultdict(list)
     for difference in differing:
+        id_ = difference.finding.id
         for tag in difference.tags:
-            if tag in anchors:
-                of_ours[anchors[tag]].append(difference.finding.id)
+            if tag in line_of_anchor:
+                of_ours[line_of_anchor[tag]].append(id_)
         for line in difference.lines:
-            of_source[line].append(difference.finding.id)
+            of_source[line].append(id_)
     return {
         "differences": differing,
         "ours": rendered(ours, of_ours, "ours"),
@@ -104,6 +114,7 @@ def rendered(text: str, marks: Mapping[int, Sequence[str]], name: str) -> str:
     `marks` are the findings that concern a line: a link to each stands before the block of the line, with the
     anchor ``NAME-line-17``.
     """
+    # With HTML, because the anchors of both pages are elements of it.
     reader = MarkdownIt("commonmark", {"html": True}).enable("table")
     reader.use(dollarmath_plugin, renderer=_formula, allow_labels=False, double_inline=True)
     anchors = set(re.findall(r'<a id="([^"]+)"', text))
@@ -142,12 +153,16 @@ def _mark(marks: Mapping[int, Sequence[str]], lines: Sequence[int], name: str) -
 
 def _attributes(target: str, anchors: AbstractSet[str]) -> dict[str, str | int | float]:
     """The attributes of a link; one that leads nowhere on the page has no address, and names its target."""
-    if target.startswith("https://") or (target.startswith("#") and target[1:] in anchors):
+    if target.startswith("https://"):
         return {"href": target}
-    if target.startswith("#"):
-        name = target[1:].removeprefix("source-")
-        return {"class": "lost", "title": f"the page has no anchor {name}"}
-    return {"title": target}  # it leads into the group's repository
+    if not target.startswith("#"):
+        return {"title": target}  # it leads into the group's repository
+    anchor = target[1:]
+    if anchor in anchors:
+        return {"href": target}
+    # The page itself has this mistake, so it is shown as it is, and marked.
+    name = anchor.removeprefix("source-")
+    return {"class": "lost", "title": f"the page has no anchor {name}"}
 
 
 def _formula(content: str, options: Mapping[str, Any]) -> str:

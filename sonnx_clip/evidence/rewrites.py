@@ -12,14 +12,14 @@ from sonnx_clip.rewrites.views import words_of_condition
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.evidence_model import ObligationEvidence
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.rewrites.rewrite import Rewrite, RewriteEntry, RewriteTheorem
 
 SECTION = "rewrites"
 
 
 def rewrite_entries(
-    shown_by: Mapping[str, Mapping[str, Sequence[ObligationEvidence]]],
+    shown_by: Mapping[str, Mapping[str, Sequence[Outcome]]],
 ) -> Iterator[Entry]:
     """An entry for each rewrite that some obligation is about; none where the operator has no rewrites.
 
@@ -40,6 +40,7 @@ def rewrite_entries(
 def _conditions(rewrite: Rewrite) -> list[tuple[str, str]]:
     entry = rewrite.entry
     facts = [("for constants with", entry.given)] if entry.given else []
+    # A condition for each strength in which results may be equal, the strictest first.
     for family, strength in rewrite.stated():
         text = entry.legal_when[family][strength]
         facts.append(("condition", words_of_condition(family, strength, text)))
@@ -50,7 +51,7 @@ def _entry(
     entry: RewriteEntry | RewriteTheorem,
     families: tuple[str, ...],
     conditions: Sequence[tuple[str, str]],
-    obligations: Sequence[ObligationEvidence],
+    obligations: Sequence[Outcome],
 ) -> Entry:
     facts = [("before", entry.before), ("after", entry.after), *conditions]
     facts += [("seen in", str(seen)) for seen in entry.seen]

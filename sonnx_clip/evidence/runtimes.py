@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.report_text import notes, report_closing_lines
+from sonnx_clip.conform.report_lines import notes
+from sonnx_clip.conform.report_text import report_closing_lines
 from sonnx_clip.evidence.entry_evidence import RESULT_CONSTRAINTS
 from sonnx_clip.runtimes.runtime import OF_MODELS, RUNTIMES
 
@@ -49,7 +50,7 @@ class RuntimeView:
         if self.report is None:
             return
         yield from (
-            *map(str, notes(self.report)),
+            *(note.sentence for note in notes(self.report)),
             *report_closing_lines(self.report),
             *self.report.scope,
         )

@@ -21,6 +21,7 @@ _LEAST_RSA_BITS = 2048  # NIST SP 800-131A disallows shorter ones
 
 def private_key(path: Path) -> Signer:
     """A private key in PEM without a passphrase; UserError if it cannot be used."""
+    # Here and below: an extra of this package has them, which most commands do without.
     try:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
         from securesystemslib.signer import CryptoSigner

@@ -54,7 +54,8 @@ COMMANDS = {
 """The records in build/, and the commands that write them."""
 
 _TOOL = "sonnx-clip"
-_LICENCE_NAME = 100  # characters
+_LICENCE_NAME = 100  # characters, beyond which it is the text of a licence and not a name
+# Of this package: what proves, checks on several machines, and writes the formats of other tools.
 _EXTRAS = ("", "onnx", "dask", EXTRA)
 
 
@@ -135,6 +136,7 @@ def licence_of(package: metadata.Distribution) -> str:
 
     Older packages have the whole text of the licence in its place, or only a classifier.
     """
+    # The expression first: the other field may hold anything.
     fields = package.metadata
     declared = [*(fields.get_all("License-Expression") or []), *(fields.get_all("License") or [])]
     for text in map(str, declared):
@@ -157,7 +159,7 @@ class InstalledPackage(NamedTuple):
 def installed_packages() -> dict[str, InstalledPackage]:
     """What is installed of this package and of what it needs to prove, check and collect, with the needs."""
     packages: dict[str, InstalledPackage] = {}
-    waiting = [_TOOL]
+    waiting = [_TOOL]  # names whose needs are not yet looked up
     while waiting:
         name = waiting.pop()
         with suppress(metadata.PackageNotFoundError):
@@ -288,13 +290,15 @@ def verify_signed(build: Path, key: Path) -> str:
     statement = _signed_statement(path, key)
     # First that nothing was added: a record that nobody signed would count like the others.
     subjects = {subject.name for subject in statement.subject}
-    always = {name: build / name for name in SIGNED_ALWAYS}
-    for name, file in (always | record_files(build)).items():
+    required = {name: build / name for name in SIGNED_ALWAYS}
+    required |= record_files(build)
+    for name, file in required.items():
         if name not in subjects:
             raise UserError("it is not among the signed files", str(file), _distrust(build))
 
     # Then that nothing was removed or changed.
     named = {(build / file.name, file.digest.sha256) for file in statement.subject}
+    # Sources as well as records: records of other sources would say nothing about these.
     for material in statement.predicate.materials:
         named.add((repo_root() / material.name, material.digest.sha256))
     for file, digest in sorted(named):
@@ -329,11 +333,12 @@ def _signed_statement(path: Path, key: Path) -> Statement:
         message = f"what is signed is not a statement about the evidence: {error}"
         raise UserError(message, str(path), todo) from None
     # The key may sign other things too, which this statement must not be taken for.
-    for name, value, expected in (
+    kinds = (
         ("payloadType", signed.payload_type, PAYLOAD),
         ("_type", statement.type, STATEMENT_TYPE),
         ("predicateType", statement.predicate_type, PREDICATE_TYPE),
-    ):
+    )
+    for name, value, expected in kinds:
         if value != expected:
             message = f"what is signed is not a statement about the evidence: {name} is {value!r}"
             raise UserError(message, str(path), todo)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.runtimes import RuntimeView
     from sonnx_clip.spec.coverage import Covered
 
-VERDICT_SIGNS: dict[str, str] = {
-    **{verdict: row.page_sign for verdict, row in VERDICT_TABLE.items()},
-    "not run": "",
-}
+VERDICT_SIGNS: dict[str, str] = {verdict: row.page_sign for verdict, row in VERDICT_TABLE.items()}
+VERDICT_SIGNS["not run"] = ""  # no sign, so that it cannot be taken for a verdict
 PARTIAL_SIGN = "◐"
 """Stands where a runtime fails in some element types and passes in others."""
 
@@ -47,8 +46,8 @@ def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     if overall is None:
         return None
     # Nor does one that was not judged: the runtime may fail in all others.
-    judged = [by_type[type_id] for type_id in served if by_type[type_id] != "not run"]
-    fails_everywhere = all(verdict in FAILING for verdict in judged)
+    judged = {by_type[type_id] for type_id in served} - {"not run"}
+    fails_everywhere = judged <= FAILING
     title = _types_by_verdict(by_type)
     if overall in FAILING and not fails_everywhere:
         return RuntimeCell("v-some", PARTIAL_SIGN, title)
@@ -58,8 +57,10 @@ def runtime_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
 def _property_cell(runtime: RuntimeView, entry: Entry) -> RuntimeCell | None:
     """Whether a recorded answer violates a property, in every element type or in some."""
     prefix = f"{runtime.name}, "
-    places = [place for place in entry.violated_by if place.startswith(prefix)]
-    violated = [place.removeprefix(prefix) for place in places]
+    violated = []  # element types
+    for place in entry.violated_by:
+        if place.startswith(prefix):
+            violated.append(place.removeprefix(prefix))
     if not violated:
         # No recorded answer violates it, which does not show that none would: no sign, not a good one.
         return None
@@ -94,10 +95,11 @@ def worst_in_classes(
 
 def _types_by_verdict(by_type: Mapping[str, Shown]) -> str:
     """``violates in bfloat16; conforms in float16, float32``."""
-    types: dict[Shown, list[str]] = {}
+    types: defaultdict[Shown, list[str]] = defaultdict(list)
     for type_id, verdict in by_type.items():
-        types.setdefault(verdict, []).append(type_id)
-    return "; ".join(f"{verdict} in {', '.join(ids)}" for verdict, ids in types.items())
+        types[verdict].append(type_id)
+    parts = [f"{verdict} in {', '.join(ids)}" for verdict, ids in types.items()]
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,14 @@ class SentenceAnchors:
     @classmethod
     def of(cls, coverage: Iterable[Covered]) -> SentenceAnchors:
         """The anchors of every sentence that has an answer."""
-        begins: dict[str, set[int]] = {}
+        begins: defaultdict[str, set[int]] = defaultdict(set)
         for sentence in coverage:
-            begins.setdefault(sentence.source, set()).add(sentence.line)
+            begins[sentence.source].add(sentence.line)
         return cls({source: sorted(lines) for source, lines in begins.items()})
 
     def anchor(self, source: str, line: int) -> str | None:
         """The anchor of the sentence in which a line lies; None before the first one."""
         begins = self.begins.get(source, [])
-        position = bisect_right(
-            begins, line
-        )  # behind the last sentence that begins there or before
+        # Behind the last sentence that begins at the line or before it.
+        position = bisect_right(begins, line)
         return f"source-{source}-{begins[position - 1]}" if position else None

@@ -54,6 +54,7 @@ def check_constraints(
     build: Path, records: Records, evidence: Evidence
 ) -> Iterator[ConstraintCheck]:
     """Each user constraint, in the order of spec/clip.qualification.yaml; `build` has the records."""
+    # Functions, of which those of constraints with a probe are called.
     probes: Mapping[str, Callable[[], tuple[Status, str]]] = {
         "UC-0010": lambda: c_kernels(records),
         "UC-0020": subnormals,
@@ -90,7 +91,7 @@ def subnormals() -> tuple[Status, str]:
     in_c = clip_in_c()
     # A library that is loaded into the process may set the flags of the processor (FTZ and DAZ).
     for name, bits in (("float32", np.uint32), ("float64", np.uint64)):
-        least = np.full(_LENGTH, 1, bits).view(name)
+        least = np.full(_LENGTH, 1, bits).view(name)  # the pattern 1 is the least subnormal number
         # A comparison reads a subnormal number, a sum writes one: they have flags of their own.
         reads = (least > 0).all()
         writes = ((least + least).view(bits) == 2).all()
@@ -110,6 +111,7 @@ def subnormals() -> tuple[Status, str]:
 
 def clip_in_c() -> Clip | None:
     """Clip by the C kernels of this user and processor; None if they are not built."""
+    # Nothing is built here: `verify` changes nothing on the machine that it looks at.
     try:
         library = built.installed_library()
         functions = built.kernel_functions(library) if library else None
@@ -132,7 +134,7 @@ def _on_vectors(records: Records, clip: Clip, kernels: str) -> tuple[Status, str
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
         for vector in records.vectors[dtype.name]:
-            x, low, high, expected = (np.array(int(vector[key], 16), bits) for key in _KEYS)
+            x, low, high, expected = [np.array(int(vector[key], 16), bits) for key in _KEYS]
             # One value in a whole array: kernels compute the last entries apart from vectors.
             entries = np.full(_LENGTH, x, bits)
             result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
@@ -150,7 +152,7 @@ def tools(versions: Mapping[str, str]) -> tuple[Status, str]:
             tried[TOOLS[command]] = known_versions
     if not tried:
         return "not checked", "tools/setup.sh, the list of tried versions, is missing"
-    used = []
+    used = []  # with their versions, for the reason
     untried = []
     for name, known_versions in tried.items():
         version = _NUMBERS.search(versions.get(name, ""))
@@ -204,6 +206,7 @@ def private(folders: list[Path]) -> tuple[Status, str]:
             return "not checked", f"{folder} is missing"
         # Whoever can write to a folder above can put another one in the place of this.
         resolved = folder.resolve()
+        # What is in the folder too: a record may be writable where the folder is not.
         for path in (resolved, *resolved.parents, *resolved.rglob("*")):
             writers = _other_writers(path)
             if writers:

@@ -150,15 +150,19 @@ def _repeat_calls(
 ) -> str:
     """Call runtimes again for a sample of their deviations; returns how many that are."""
     deviations = []
+    repeatable = []
     for name, report in records.reports.items():
+        # A record may name any file or program as its runtime: only packages that are known by name
+        # are called.
+        is_called = name in OURS or bool(installed_version(name))
         for type_id, klass, form, deviation in report.deviations:
-            if not form:
-                deviations.append(Recorded(name, type_id, klass, deviation))
-    # A record may name any file or program as its runtime: only packages that are known by name are called.
-    called = {name for name in records.reports if name in OURS or installed_version(name)}
-    # Without a result, as after a crash, there is nothing that a repetition could be equal to.
-    with_result = (recorded for recorded in deviations if recorded.deviation.got is not None)
-    repeatable = [recorded for recorded in with_result if recorded.runtime in called]
+            if form:
+                continue
+            recorded = Recorded(name, type_id, klass, deviation)
+            deviations.append(recorded)
+            # Without a result, as after a crash, there is nothing that a repetition could be equal to.
+            if is_called and deviation.got is not None:
+                repeatable.append(recorded)
     chosen = random_part(repeatable, part, seed)
     say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
     operator = Operator(records.spec, oracle_of(records.spec))
@@ -204,6 +208,7 @@ def random_part(items: Sequence[_T], part: float, seed: int) -> list[_T]:
     if part > 0:
         wanted = max(1, round(len(items) * part))
         size = min(len(items), wanted)
+    # Indices and not items are drawn, so that those drawn can be put in the order of the list.
     drawn = random.Random(seed).sample(range(len(items)), size)  # noqa: S311 - no secret
     return [items[index] for index in sorted(drawn)]
 
@@ -226,7 +231,7 @@ def repeat_answers(build: Path, operator: ProvedOperator, asked: Sequence[Answer
         for _, obligation, reply in asked:
             problem = repetition.problem(obligation, reply)
             if problem:
-                todo = f"run: {prove_command(operator.spec)}"
+                todo = f"run: {prove_command(operator.spec, build)}"
                 raise UserError(problem, str(folder_of_results / RECORD), todo)
 
 
@@ -239,7 +244,7 @@ class _Repetition:
         folder_of_results, root = results_of(operator.spec, build)
         self.folder = folder
         self.running = running
-        self.provers = {prover.name: prover for prover in find_provers()}
+        self.provers = {prover.name: prover for prover in find_provers()}  # of this machine
         self.why3 = configure(folder_of_results, root=root)
         self.axioms = trusted(operator.generated.obligations, self.why3.texts)
         # Without reasons and places, which people may edit after the run.
@@ -280,13 +285,15 @@ class _Repetition:
         """The tasks of a theory for a prover."""
         key = (file, prover.name)
         if key not in self._printed:
-            self._printed[key] = print_tasks(self.why3, prover, (file,), self.running)[file]
+            printed = print_tasks(self.why3, prover, (file,), self.running)
+            self._printed[key] = printed[file]
         return self._printed[key]
 
 
 def _same_verdict(o: Obligation, recorded: str, repeated: str) -> bool:
     """Whether two verdicts mean the same for an obligation."""
     interchangeable = set(_NO_ANSWER)
+    # Of a true goal a countermodel is a refutation, and never the same as no answer.
     if o.kind == "smoke":
         # The goal is false: any answer but a proof shows that the premises are not contradictory.
         interchangeable.add("countermodel")

@@ -36,6 +36,7 @@ def _fragment(spec: Spec, witness: FindingWitness, operator: str = "") -> str:
         return ""
     etype = spec.element_type(witness.type)
     texts = witness.texts()
+    # The explorer begins with the operator of the page, which needs no name.
     parts = [("operator", operator)] if operator else []
     parts.append(("type", etype.id))
     for operand in spec.signature.operands:

@@ -73,9 +73,13 @@ def render(records: Records, checkout: Checkout | None = None) -> tuple[Evidence
     """The evidence, and the text of each file of it."""
     evidence = gather(records, checkout)
     record = evidence.model_dump_json(indent=1) + "\n"
+    # The page states the digest of evidence.json: whoever has both can see that they belong together.
     return evidence, {
         "evidence.json": record,
-        "evidence.schema.json": json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
+        "evidence.schema.json": json.dumps(
+            Evidence.model_json_schema(mode="serialization"), indent=1
+        )
+        + "\n",
         PAGE: render_page(evidence, records, digest_of(record)),
         "review.html": render_review(records.spec),
         "explorer.html": render_explorer(evidence, records),
@@ -105,6 +109,7 @@ def write_evidence(
         raise UserError("there is no page to sign", str(page), "add --format page, and remove -o")
     records = read_records(build, spec, others)
     checkout = read_checkout()
+    # Formats of other tools need the evidence alone: then no page is rendered.
     if "page" in formats:
         evidence, written = render(records, checkout)
     else:

@@ -67,8 +67,10 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         "scale": float_type,
         "bias": float_type,
     }
-    texts = {"x": x, **{name: given.get(name) for name in _NAMES}}
-    values = encoded_options({name: (text, types[name]) for name, text in texts.items()})
+    options: dict[str, tuple[str | None, ElementType]] = {"x": (x, etype)}
+    for name in _NAMES:
+        options[name] = (given.get(name), types[name])
+    values = encoded_options(options)
 
     operands: dict[str, Any] = {}  # NumPy scalars, or Fractions of `real`
     for name, value in values.items():
@@ -82,18 +84,21 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
 
-    triple = call.triple
+    written = {}
+    for name in _NAMES:
+        if name in values:
+            written[name] = written_number(values[name], types[name])
     allowed, any_nan = _allowed(spec, etype, dialect, call)
-    own_result = evaluator(spec, etype).result(*triple)
+    # SONNX has no scale: it is asked for the X that the dialect has scaled, and for bounds of its type.
+    own_result = evaluator(spec, etype).result(*call.triple)
+    _, low, high = call.triple
     return Applied(
         dialect=id_,
         title=dialect.title,
         type=type_id,
         x=written_number(values["x"], etype),
-        given={
-            name: written_number(values[name], types[name]) for name in _NAMES if name in values
-        },
-        bounds=(written_number(triple[1], etype), written_number(triple[2], etype)),
+        given=written,
+        bounds=(written_number(low, etype), written_number(high, etype)),
         result=written_number(call.result, etype),
         allowed=tuple(written_number(number, etype) for number in allowed),
         any_nan=any_nan,
@@ -134,10 +139,10 @@ def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: 
     upper = operands.get("max")
     shape = (1,) * rank
     if etype.family == "real":
-        entry = np.full(shape, x, object)
-        (result,) = oracle(entry, lower, upper).flat
+        real_entry = np.full(shape, x, object)
+        (real_result,) = oracle(real_entry, lower, upper).flat
         # The oracle has rejected a missing bound.
-        return _Call(result, (x, operands["min"], operands["max"]))
+        return _Call(real_result, (x, operands["min"], operands["max"]))
 
     entry = np.full(shape, x)
     scale = operands.get("scale")
@@ -145,7 +150,8 @@ def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: 
     result = oracle(entry, lower, upper, scale=scale, bias=bias)
 
     # The first of the ways that the words allow is that of the oracle.
-    scaled, *other_x = map(_bits, oracle.scaled_ways(entry, scale, bias))
+    ways = oracle.scaled_ways(entry, scale, bias)
+    scaled, *other_x = map(_bits, ways)
     used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
     triple = (scaled, _bits(used_lower), _bits(used_upper))
     return _Call(_bits(result), triple, tuple(other_x))
@@ -164,6 +170,7 @@ def applied_text(call: Applied, width: int | None = None) -> str:
 
 
 def _applied_lines(call: Applied) -> Iterator[str]:
+    # The bounds as they were given; the lines below show what the dialect makes of them.
     arguments = [call.x.decimal]
     for name in ("min", "max"):
         bound = call.given.get(name)

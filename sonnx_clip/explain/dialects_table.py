@@ -44,17 +44,26 @@ def dialect_table(spec: Spec) -> DialectTable:
 
 def dialect_row(spec: Spec, dialect: Dialect) -> DialectRow:
     """The row of a dialect."""
-    same_fields = DialectRow.model_fields.keys() - {"words"}
-    facts = {name: getattr(dialect, name) for name in same_fields}
-    return DialectRow(words=_words(spec, dialect), **facts)
+    return DialectRow(
+        id=dialect.id,
+        title=dialect.title,
+        element_types=dialect.element_types,
+        words=_words(spec, dialect),
+        after=dialect.after,
+        changes=dialect.changes,
+        says=dialect.says,
+        unsaid=dialect.unsaid,
+    )
 
 
 def _words(spec: Spec, dialect: Dialect) -> dict[str, str]:
     """The cells of the table by column."""
     bounds = "members of the structure" if dialect.bounds == "members" else dialect.bounds
     bound_type = "of X's type" if dialect.bound_type == "tensor" else "FLOAT"
-    is_decided_elsewhere = dialect.reading != dialect.answers
-    decided = f", decided by {dialect.answers}" if is_decided_elsewhere else ""
+    # Where the words allow several answers, another reading may decide which one the oracle gives.
+    decided = ""
+    if dialect.answers != dialect.reading:
+        decided = f", decided by {dialect.answers}"
     return {
         "element types": ", ".join(_type_names(spec, dialect)),
         "ranks": str(dialect.ranks),
@@ -86,6 +95,7 @@ def _missing_bound(dialect: Dialect) -> str:
     missing = dialect.missing
     if missing is None:
         return "refused"
+    # A default of the bound's own type is one of X's type where bounds have that.
     is_of_element = missing.of == "element" or dialect.bound_type == "tensor"
     type_name = "X's type" if is_of_element else "FLOAT"
     return f"{missing.min} and {missing.max} of {type_name}"

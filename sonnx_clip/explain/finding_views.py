@@ -9,6 +9,7 @@ from sonnx_clip.explain.measured_record import CALL, OTHER_TYPE, is_in_spec, que
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import listed
 from sonnx_clip.spec.finding_witnesses import refuted_result, side_answers
@@ -54,7 +55,7 @@ class AnswerRow(Stored):
     version: str | None = None
     notes: str
     answers: tuple[str, ...]
-    bits: tuple[str, ...] = ()
+    bits: tuple[BitPattern, ...] = ()
 
 
 class WitnessView(Stored):
@@ -72,7 +73,7 @@ class WitnessView(Stored):
     @property
     def runtimes_disagree(self) -> bool:
         """Whether two implementations (ours included) or two forms of a model gave different bits."""
-        distinct: set[str] = set()
+        distinct: set[BitPattern] = set()
         for row in self.rows:
             distinct.update(row.bits)
         return len(distinct) > 1
@@ -161,19 +162,22 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
     own: set[str] = set()  # operands of which each side has a number of its own
     if isinstance(witness, Contrast):
         rows = tuple(_side(spec, witness, side, etype) for side in witness.answers)
-        given_by_sides = [set(side.texts()) for side in witness.answers]
-        own = set.intersection(*given_by_sides)
+        own = set(spec.signature.ids)
+        for side in witness.answers:
+            own &= side.texts().keys()
         shows = _contrast_words(witness, rows)
     else:
         result, *_ = refuted_result(spec, witness)
         rows = (AnswerRow(by="cases", notes="", answers=(number_with_bits(result, etype),)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
 
+    # An operand that neither the witness nor each side has is missing in the call.
     texts = witness.texts()
     numbers = []
     for name in spec.signature.ids:
         if name in texts:
-            numbers.append(f"{name} = {number_with_bits(encode(texts[name], etype), etype)}")
+            value = encode(texts[name], etype)
+            numbers.append(f"{name} = {number_with_bits(value, etype)}")
         elif name not in own:
             numbers.append(f"no {name}")
 
@@ -209,7 +213,7 @@ def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
-    numbers = [str(line) for line in witness.stands_at or ()]
+    numbers = list(map(str, witness.stands_at or ()))
     if not numbers:
         where = "in no line"
     elif len(numbers) == 1:
@@ -250,10 +254,11 @@ def _measured(
     record: Measured, questions: Sequence[Question], etype: ElementType
 ) -> Iterator[AnswerRow]:
     """The answers of runtimes to some questions; equal ones of a runtime are one row."""
-    forms: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
+    # The forms of the model by the runtime, its bits and its words.
+    forms: dict[tuple[str, tuple[BitPattern, ...], str], list[str]] = {}
     for question in questions:
         for answer in record.answers:
-            if str(answer) != str(question):  # an answer has the fields of its question, and more
+            if not question.is_answered_by(answer):
                 continue
             row = (answer.runtime, answer.bits, answer.words or "")
             forms_of_row = forms.setdefault(row, [])
@@ -262,7 +267,7 @@ def _measured(
 
     for (runtime, bits, rejection), forms_of_row in forms.items():
         if bits:
-            answers = tuple(number_with_bits(int(pattern, 16), etype) for pattern in bits)
+            answers = tuple(number_with_bits(pattern, etype) for pattern in bits)
         elif rejection.startswith(OTHER_TYPE):
             answers = (rejection,)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.terminal import hanging, listed
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.measured_record import Measured
 
 CHECKED = "on the texts, not proved"
-_TERMINAL = 80
+_TERMINAL = 80  # columns
+_BITS = re.compile(r" \(0x[0-9a-f]+\)")
 
 
 def as_json(findings: Sequence[FindingView], record: Measured) -> str:
@@ -94,7 +96,7 @@ def finding_summary(finding: FindingView) -> str:
 
 def _answers_of(rows: Sequence[AnswerRow]) -> str:
     """Each answer, with all that give it."""
-    given_by: dict[str, list[str]] = {}
+    names_by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         answer = " or ".join(row.answers)
         # The words of a rejection differ from runtime to runtime, and are too long for a line.
@@ -104,18 +106,20 @@ def _answers_of(rows: Sequence[AnswerRow]) -> str:
         notes = _notes_of(row, rows)
         name = f"{row.by} ({notes})" if notes else row.by
         # Answers that differ in their bits alone, as NaNs do, are one in decimals.
-        names = given_by.setdefault(_BITS.sub("", answer), [])
+        names = names_by_answer[_BITS.sub("", answer)]
         if name not in names:
             names.append(name)
-    return "; ".join(f"{answer} by {listed(names)}" for answer, names in given_by.items())
+    parts = [f"{answer} by {listed(names)}" for answer, names in names_by_answer.items()]
+    return "; ".join(parts)
 
 
 def _notes_of(row: AnswerRow, rows: Sequence[AnswerRow]) -> str:
     """The notes on an answer: numbers of its own, or what tells it from another answer of the same."""
     if "=" in row.notes:
         return row.notes
-    is_ambiguous = any(row.by == other.by and row.answers != other.answers for other in rows)
-    return row.notes.partition("; ")[0] if is_ambiguous else ""
-
-
-_BITS = re.compile(r" \(0x[0-9a-f]+\)")
+    # A form of the model is mentioned only where another form of the same runtime answers otherwise.
+    for other in rows:
+        if row.by == other.by and row.answers != other.answers:
+            first_note, _, _ = row.notes.partition("; ")
+            return first_note
+    return ""

@@ -20,7 +20,7 @@ from sonnx_clip.explain.measured_record import (
     questions,
     record_text,
 )
-from sonnx_clip.root.dtypes import bits_type, from_bits, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import bit_pattern, bits_type, from_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import how_to_install, repo_file
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
+    from sonnx_clip.root.bit_pattern import BitPattern
     from sonnx_clip.root.signature import Signature
     from sonnx_clip.runtimes.runtime import Runtime
     from sonnx_clip.spec import Spec
@@ -94,7 +95,7 @@ def write_record(specs: Sequence[Spec]) -> Measured:
 
 def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
     """The answer of a runtime to a question; an exception that it raises is a rejection in words."""
-    bits: tuple[str, ...] = ()
+    bits: tuple[BitPattern, ...] = ()
     rejection = None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -107,7 +108,7 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
             # of them in another way, and each answer is recorded.
             patterns = np.atleast_1d(result).view(bits_type(question.type)).tolist()
             distinct = dict.fromkeys(patterns)
-            bits = tuple(hex_bits(pattern, question.type) for pattern in distinct)
+            bits = tuple(bit_pattern(pattern, question.type) for pattern in distinct)
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises is its rejection
         message = " ".join(str(error).split())
         rejection = f"{type(error).__name__}: {message}"
@@ -121,9 +122,11 @@ def _run(question: Question, runtime: Runtime) -> Any:
     inputs = _inputs(question, signature)
     if question.form == CALL:
         function = runtime.open(question.type)
-        return function(*(inputs.get(key) for key in signature.keys))
+        operands = map(inputs.get, signature.keys)
+        return function(*operands)
     assert runtime.open_model is not None
-    run_model = runtime.open_model(model_of(question, signature).SerializeToString())
+    model = model_of(question, signature)
+    run_model = runtime.open_model(model.SerializeToString())
     return run_model(inputs)
 
 
@@ -134,19 +137,19 @@ def _inputs(question: Question, signature: Signature) -> dict[str, Any]:
         bits = question.operands.get(operand.shown)
         is_attribute = operand.role == "scalar" and question.has_attributes
         if bits is not None and not is_attribute:
-            number = int(bits, 16)
-            entries = number if operand.role == "scalar" else [number] * ENTRIES
+            entries = bits if operand.role == "scalar" else [bits] * ENTRIES
             inputs[operand.key] = from_bits(entries, question.type)
     return inputs
 
 
 def _attributes(question: Question, signature: Signature) -> str:
     """The scalars that are attributes, in the text of a node."""
+    # As text with all the digits of a double, from which ONNX's parser reads the same FLOAT.
     attributes = []
     for operand in signature.operands:
         bits = question.operands.get(operand.shown)
         if bits is not None and operand.role == "scalar" and question.has_attributes:
-            value = float(from_bits(int(bits, 16), "float32"))
+            value = float(from_bits(bits, "float32"))
             attributes.append(f"{operand.onnx}: float = {value!r}")
     return f" <{', '.join(attributes)}>" if attributes else ""
 
@@ -156,14 +159,18 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
     from onnx import parser
 
     inputs = _inputs(question, signature)
-    # An empty name stands for an input that is missing; behind the last one none is needed.
-    arguments = [key if key in inputs else '""' for key in signature.keys]
-    while arguments[-1] == '""':
-        arguments.pop()
-    attributes = _attributes(question, signature)
-    node = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
-
-    form, _, _ = question.form.partition("-")
-    nodes = node if question.is_node else _NODES[form]
-    shapes = {name: f"[{ENTRIES}]" if value.shape else "" for name, value in inputs.items()}
-    return parser.parse_model(model_text(question.type, question.operator_set, shapes, nodes))
+    shapes = {}
+    for name, value in inputs.items():
+        shapes[name] = f"[{ENTRIES}]" if value.shape else ""  # a scalar
+    if question.is_node:
+        # An empty name stands for an input that is missing; behind the last one none is needed.
+        arguments = [key if key in inputs else '""' for key in signature.keys]
+        while arguments[-1] == '""':
+            arguments.pop()
+        attributes = _attributes(question, signature)
+        nodes = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
+    else:
+        form, _, _ = question.form.partition("-")
+        nodes = _NODES[form]
+    text = model_text(question.type, question.operator_set, shapes, nodes)
+    return parser.parse_model(text)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.bit_pattern import BitPattern
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
@@ -36,7 +36,7 @@ _FIRST_WITH_INPUTS = 11
 
 
 class Question(Stored):
-    """Numbers of a witness, as bits in hex text, and the form in which a runtime gets them.
+    """Numbers of a witness, as bits, and the form in which a runtime gets them.
 
     `operator` is its name in small letters. `operands` has those that are given, by their names in sentences:
     ``X``, ``min``. They are of the type of X or, as attributes, a FLOAT. The form is ``clip-13``: a node Clip
@@ -46,7 +46,7 @@ class Question(Stored):
 
     operator: str
     type: str
-    operands: dict[str, str]
+    operands: dict[str, BitPattern]
     form: str
 
     @property
@@ -69,6 +69,11 @@ class Question(Stored):
         """The runtimes that can answer it."""
         return CALLED_RUNTIMES if self.form == CALL else OF_MODELS
 
+    def is_answered_by(self, answer: MeasuredAnswer) -> bool:
+        """Whether an answer is one to this question: it has the fields of its question, and more."""
+        asked = (answer.form, answer.type, answer.operands)
+        return asked == (self.form, self.type, self.operands)
+
     def __str__(self) -> str:
         """``clip-13 float32 X=0x7fc00000 min=0x3f800000``."""
         numbers = [f"{name}={bits}" for name, bits in self.operands.items()]
@@ -83,7 +88,7 @@ class MeasuredAnswer(Question):
     """
 
     runtime: str
-    bits: tuple[str, ...]
+    bits: tuple[BitPattern, ...]
     words: str | None = None
 
 
@@ -122,6 +127,7 @@ def questions_of(spec: Spec, witness: MeasuredWitness) -> list[Question]:
 
 def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     """The question with the numbers of a witness in a form; the operands depend on its properties."""
+    # Without operands first: whether scalars are attributes of FLOAT is seen by the form.
     question = Question(operator=spec.signature.function, type=witness.type, operands={}, form=form)
     etype = spec.element_type(witness.type)
     scalar_type = spec.element_type("float32") if question.has_attributes else etype
@@ -131,7 +137,8 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
         if operand.id in texts:
             operand_type = scalar_type if operand.role == "scalar" else etype
             bits = encode(texts[operand.id], operand_type)
-            operands[operand.shown] = show_bits(bits, operand_type)
+            assert operand_type.width is not None  # a witness of `real` asks no runtime
+            operands[operand.shown] = BitPattern(int(bits), operand_type.width)
     return question.model_copy(update={"operands": operands})
 
 
@@ -162,13 +169,14 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
     # Counters, not sets: an answer that occurs twice is as wrong as one that is missing.
     expected: Counter[tuple[str, str]] = Counter()
     for question in questions(spec):
-        expected.update((runtime, str(question)) for runtime in question.runtimes)
-    recorded = Counter((answer.runtime, str(answer)) for answer in record.answers)
-    missing = expected - recorded
-    for runtime, text in missing:
+        for runtime in question.runtimes:
+            expected[runtime, str(question)] += 1
+    recorded: Counter[tuple[str, str]] = Counter()
+    for answer in record.answers:
+        recorded[answer.runtime, str(answer)] += 1
+    for runtime, text in expected - recorded:
         yield f"no answer of {runtime} to {text}"
-    superfluous = recorded - expected
-    for runtime, text in superfluous:
+    for runtime, text in recorded - expected:
         yield f"an answer of {runtime} to {text}, which occurs twice or has no witness"
     for answer in record.answers:
         if bool(answer.bits) == bool(answer.words):

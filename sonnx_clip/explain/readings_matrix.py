@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -85,14 +86,16 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         # The witness of the file comes first: the row shows the answers there.
         triple, texts = next(iter(samples_of_class.items()))
         cells = [_cell(spec, etype, reading, samples_of_class) for reading in spec.readings]
+        expected = evaluator(spec, etype).result(*triple)
+        operands = dict(zip(keys, texts, strict=True))
         row = {
+            **operands,
             "id": klass.id,
             "case": klass.case,
-            "due": show(evaluator(spec, etype).result(*triple), etype),
+            "due": show(expected, etype),
             "cells": tuple(cells),
         }
-        operands = dict(zip(keys, texts, strict=True))
-        rows.append(ReadingsRow.model_validate({**row, **operands}))
+        rows.append(ReadingsRow.model_validate(row))
 
     interpretations = {}
     if etype.family == "float":  # only there is a NaN to interpret
@@ -111,13 +114,16 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
 def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
     """The triples tried in each class, with their texts: first that of the file."""
     classes = spec.classes_of(etype.family)
-    witnesses = [tuple(klass.inhabited_by.texts().values()) for klass in classes]
-    special = product(FEW[etype.family], repeat=len(spec.signature.operands))
+    tried = []
+    for klass in classes:
+        tried.append(tuple(klass.inhabited_by.texts().values()))
+    tried += product(FEW[etype.family], repeat=len(spec.signature.operands))
 
     samples: dict[str, Samples] = {klass.id: {} for klass in classes}
-    for texts in (*witnesses, *special):
+    for texts in tried:
         triple = tuple(encode(text, etype) for text in texts)
         klass = evaluator(spec, etype).class_of(*triple)
+        # The first text of a triple stays: that of a witness is as the file writes it.
         samples[klass.id].setdefault(triple, texts)
     return samples
 
@@ -130,6 +136,7 @@ def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) ->
     if any_nan:
         shown.append("any nan")
 
+    # Values first: where they differ, so do the bits.
     agreement: Agreement = "differs"
     elsewhere = _other(spec, etype, reading, samples, bitwise=False)
     if elsewhere is None:
@@ -150,11 +157,13 @@ def _other(
     for triple, texts in samples.items():
         if agrees(spec, etype, reading, triple, bitwise=bitwise):
             continue
+        # Of several answers that a reading allows, some may be right.
         expected = evaluator(spec, etype).result(*triple)
         for answer in answers(spec, etype, reading, triple):
-            has_same_value = same_value(answer, expected, etype)
-            has_same_bits = identical(answer, expected)
-            if not (has_same_bits if bitwise else has_same_value):
+            is_right = same_value(answer, expected, etype)
+            if bitwise:
+                is_right = identical(answer, expected)
+            if not is_right:
                 numbers = named_numbers(spec.signature.shown, texts)
                 return f"{numbers} gives {show(answer, etype)}, expected {show(expected, etype)}"
     return None
@@ -184,11 +193,11 @@ def matrix_text(table: Matrix, width: int | None = None) -> str:
 def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
     """The lines of a class: readings with one answer and one sign share a line."""
     yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
-    readings: dict[str, list[str]] = {}
+    readings: defaultdict[str, list[str]] = defaultdict(list)
     for cell in row.cells:
         sign = SIGNS[cell.agreement]
         answers = " or ".join(cell.answers)
-        readings.setdefault(f"{sign} {answers}", []).append(cell.reading)
+        readings[f"{sign} {answers}"].append(cell.reading)
     for answer, names in readings.items():
         yield f"  {answer}: {', '.join(names)}"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
-_RANKS = 4
+_RANKS = 4  # the most axes of a layout
 _PROGRAM = "vectors.c"
 
 
@@ -39,6 +39,7 @@ def c_files(
     environment.filters["values"] = _initializer
     environment.filters["flags"] = lambda latitudes: _flags(prefix, latitudes)
     latitudes = granted(operator)
+    # The header tests for each of the two answers apart.
     zeros = []
     nans = []
     for latitude in latitudes:
@@ -65,6 +66,7 @@ def c_files(
 def _program(operator: Operator, prefix: str) -> str:
     """The text of vectors.c."""
     spec = operator.spec
+    # Tensors come first among the operands, as pointers; scalars are passed by value.
     keys = spec.signature.keys
     tensors = keys[: operator.tensors]
     scalars = keys[operator.tensors :]
@@ -115,11 +117,14 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
         sign = sign_bit(form)
         inf = infinity(form)
 
-    columns = [_hex(column.tolist(), etype) for column in suite.columns.values()]
+    columns = []
+    for column in suite.columns.values():
+        columns.append(_hex(column.tolist(), etype))
     numbers = zip(*columns, suite.also.tolist(), strict=True)
     vectors = []
     for vector, row in zip(suite.vectors, numbers, strict=True):
         vectors.append((vector["id"], vector["class"], row))
+    # C has no names of tables and layouts, only their places in its arrays.
     calls = []
     for call in suite.calls:
         layout = LAYOUTS.index(call.layout)

@@ -27,11 +27,16 @@ def folded(expr: Expr, family: str) -> Folded:
             return not inner if isinstance(inner, bool) else tree.Not(inner)
         case tree.Connective(operator="and", left=left, right=right):
             first = folded(left, family)
+            # The right side matters only where the left one holds, and is folded under that assumption.
             if not isinstance(first, bool):
                 right = _with_numbers(right, first, family)
-            return _joined("and", first, folded(right, family), neutral=True)
+            second = folded(right, family)
+            return _joined("and", first, second, neutral=True)
         case tree.Connective(operator="or", left=left, right=right):
-            return _joined("or", folded(left, family), folded(right, family), neutral=False)
+            first = folded(left, family)
+            second = folded(right, family)
+            return _joined("or", first, second, neutral=False)
+    # Other predicates depend on the values of the operands, and are not decided here.
     return expr
 
 
@@ -42,8 +47,9 @@ def _identical(expr: Expr, left: Expr, right: Expr, family: str) -> Folded:
         right = _without_sign_of_zero(right)
     if left == right:
         return True
-    both_zeros = {getattr(left, "text", ""), getattr(right, "text", "")} == {"0", "-0"}
-    if isinstance(left, tree.Number) and both_zeros:
+    # Of two different numbers only the zeros are told apart here.
+    zeros = (tree.Number("0"), tree.Number("-0"))
+    if left in zeros and right in zeros:
         return False
     return expr if family == "float" else tree.Compare("==", left, right, tree.Kind.ELEMENT)
 

@@ -56,7 +56,7 @@ class LatexPrinter(Printing):
         if isinstance(expr, tree.Call):
             arguments = expr.arguments
             if expr.function == "identical":  # the only place where the sign of a zero counts
-                arguments = tuple(self.signed(argument) for argument in arguments)
+                arguments = tuple(map(self.signed, arguments))
             return self.filled(self.forms[expr.function], *arguments)
         return self.written(written_out(self.spec, expr))
 
@@ -73,10 +73,9 @@ class LatexPrinter(Printing):
             case tree.Subscript(tensor=tensor):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Number(text=text):
-                sign = "-" if text.startswith("-") else ""
                 name = text.removeprefix("-")
-                shown = _CONSTANTS.get(name, name)
-                return _PRIMARY, f"{sign}{shown}"
+                sign = text.removesuffix(name)
+                return _PRIMARY, sign + _CONSTANTS.get(name, name)
             case tree.Every(body=body):
                 return _PRIMARY, rf"(\forall i \colon {self.show(body)})"
             case _:
@@ -86,6 +85,7 @@ class LatexPrinter(Printing):
 def without(expr: Expr, holds: Sequence[Expr]) -> Expr:
     """An expression without the conjuncts that hold anyway."""
 
+    # `rewritten` goes from the inside out, and what is left of a conjunction may be one again.
     def shorter(node: Expr) -> Expr | None:
         if not isinstance(node, tree.Connective) or node.operator != "and":
             return None
@@ -101,10 +101,13 @@ def without(expr: Expr, holds: Sequence[Expr]) -> Expr:
 def written_out(spec: Spec, expr: Expr) -> Expr:
     """An expression with what it uses in place of its name."""
     # Cases and classes have no parameters: they are about the operands as they are called.
-    conditions = {case.id: case.when for case in spec.cases}
-    conditions |= {klass.id: klass.when for klass in spec.classes}
+    conditions = {}
+    for case in spec.cases:
+        conditions[case.id] = case.when
+    for klass in spec.classes:
+        conditions[klass.id] = klass.when
 
-    def body(node: Expr) -> Expr | None:
+    def replacement(node: Expr) -> Expr | None:
         if not isinstance(node, tree.Use):
             return None
         if node.id in conditions:
@@ -115,6 +118,8 @@ def written_out(spec: Spec, expr: Expr) -> Expr:
         def argument(name: Expr) -> Expr | None:
             return arguments.get(name.id) if isinstance(name, tree.Name) else None
 
-        return written_out(spec, tree.rewritten(definition.is_, argument))
+        # A definition may use others, which are written out in turn.
+        body = tree.rewritten(definition.is_, argument)
+        return written_out(spec, body)
 
-    return tree.rewritten(expr, body)
+    return tree.rewritten(expr, replacement)

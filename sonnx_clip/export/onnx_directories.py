@@ -20,7 +20,7 @@ from onnx import numpy_helper
 
 from sonnx_clip.conform.call_plan import LONG
 from sonnx_clip.conform.chosen_bounds import covering_rows
-from sonnx_clip.export.suite import ANY_NAN, USED, granted, granted_table
+from sonnx_clip.export.suite import ANY_NAN, SPECIAL, USED, granted, granted_table
 from sonnx_clip.language import encode
 from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
@@ -89,6 +89,7 @@ class Directory:
         self.folder = f"{KIND}/test_sonnx_{function}_{self.etype}_{name}"
         self.two_answers = False
         self.count = 0
+        # Without this file the runner would accept a relative deviation of 0.001.
         no_tolerance = json.dumps({"rtol": 0, "atol": 0})
         self.files = {f"{self.folder}/data.json": no_tolerance.encode()}
 
@@ -98,16 +99,20 @@ class Directory:
         values = [operand.view(dtype) for operand in data.operands]
         if self.count == 0:
             model = _model(self.operator, self.etype, self.form, values)
+            # The same bytes at each export, which `evidence` compares.
             content = model.SerializeToString(deterministic=True)
             self.files[f"{self.folder}/model.onnx"] = content
 
         folder = f"{self.folder}/test_data_set_{self.count}"
         self.count += 1
+        # Operands behind the inputs are constants of the model, and have no file.
         input_count = _inputs(self.operator, self.form)
         names = self.operator.signature.parameters[:input_count]
         for number, name in enumerate(names):
-            self.files[f"{folder}/input_{number}.pb"] = _tensor(values[number], name)
-        self.files[f"{folder}/output_0.pb"] = _tensor(data.expected.view(dtype), "y")
+            path = f"{folder}/input_{number}.pb"
+            self.files[path] = _tensor(values[number], name)
+        expected = data.expected.view(dtype)
+        self.files[f"{folder}/output_0.pb"] = _tensor(expected, "y")
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -137,7 +142,9 @@ def directory_files(
     operator set (`_default_opset` by default). UserError if that is no set of this operator.
     """
     op_type = operator.spec.operator
-    known = {suite.etype.id: opsets_of_node(op_type, suite.etype) for suite in suites}
+    known = {}
+    for suite in suites:
+        known[suite.etype.id] = opsets_of_node(op_type, suite.etype)
     opsets = sorted(set().union(*known.values()))
     if newest is None:
         newest = _default_opset(operator, suites[0].etype.id, opsets)
@@ -148,6 +155,7 @@ def directory_files(
 
     directories: list[Directory] = []
     for suite in suites:
+        # A type may come later than the operator.
         type_id = suite.etype.id
         opsets_of_type = [opset for opset in known[type_id] if opset <= newest]
         if not opsets_of_type:
@@ -177,6 +185,7 @@ def _of_type(suite: TypeSuite, choice: Choice, opsets: Sequence[int]) -> Iterato
         # Operator sets between the first and the last differ in their types alone, not in the meaning.
         ends = dict.fromkeys((opsets[0], opsets[-1]))  # one operator set, if these are the same
         forms = covering(_forms(operator, ends))
+    # Everything but the forms is in one operator set, since the meaning is the same in all.
     first = opsets[0]
     yield from _of_classes(suite, first)
     yield from _of_calls(suite, first)
@@ -223,6 +232,7 @@ def _default_opset(operator: Operator, type_id: str, known: Sequence[int]) -> in
         return max(FIRST_OPSET, min(known[-1], newest_opset() - 1))
     if "float32" in operator.element_types:
         type_id = "float32"  # onnxruntime has kernels of few types for some operators
+    # Scalars suffice, since the model is only loaded.
     scalar = np.zeros((), numpy_type(type_id))
     values = [scalar] * len(operator.signature.operands)
     # onnxruntime has no function that returns its newest operator set: models are tried.
@@ -308,8 +318,10 @@ def _has_two_answers(operator: Operator, also: Array) -> Array:
 def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each choice of the scalars."""
     *operands, expected = suite.columns.values()
-    tensors = operands[: suite.operator.tensors]
-    scalars = operands[suite.operator.tensors :]
+    tensor_count = suite.operator.tensors
+    tensors = operands[:tensor_count]
+    scalars = operands[tensor_count:]
+    # Entries with two answers are in these directories alone, so that they can be left out by name.
     two_answers = _has_two_answers(suite.operator, suite.also)
     for class_id, rows_of_choice in _rows_of_classes(suite, scalars).items():
         directory = Directory(suite, class_id, class_id, _ordinary(1, opset))
@@ -317,7 +329,8 @@ def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
             if two_answers[rows].any():
                 directory.two_answers = True
             values = [tensor[rows] for tensor in tensors]
-            values += [np.array(scalar, expected.dtype) for scalar in choice]
+            for scalar in choice:
+                values.append(np.array(scalar, expected.dtype))
             directory.add(_DataSet(tuple(values), expected[rows]))
         yield directory
 
@@ -326,10 +339,12 @@ def _rows_of_classes(
     suite: TypeSuite, scalars: Sequence[Array]
 ) -> dict[str, dict[tuple[int, ...], list[int]]]:
     """The rows of the vectors in each class, by their scalars: a call has one choice of these."""
+    # In the order of the classes and not of the vectors, so that directories are listed by class.
     rows_of_class: dict[str, dict[tuple[int, ...], list[int]]] = {id_: {} for id_ in suite.classes}
     for row, vector in enumerate(suite.vectors):
         choice = tuple(int(scalar[row]) for scalar in scalars)
-        rows_of_class[vector["class"]].setdefault(choice, []).append(row)
+        rows_of_choice = rows_of_class[vector["class"]]
+        rows_of_choice.setdefault(choice, []).append(row)
     return rows_of_class
 
 
@@ -337,29 +352,29 @@ def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
     by_name: dict[str, Directory] = {}
     for call in suite.calls:
-        entries = np.zeros(call.length, np.uint32)  # for the shape and strides alone
-        x = call.layout.arrange(entries)
-        about = _subject(suite, call, x)
+        about = _subject(suite, call)
         if about is None:
             continue
-        name = f"layouts_rank{x.ndim}" if about == "layouts" else about
+        rank = call.layout.arrange(np.zeros(call.length)).ndim
+        name = f"layouts_rank{rank}" if about == "layouts" else about
         if name not in by_name:
-            by_name[name] = Directory(suite, name, about, _ordinary(x.ndim, opset))
+            by_name[name] = Directory(suite, name, about, _ordinary(rank, opset))
         by_name[name].add(_data(suite, call))
     yield from by_name.values()
 
 
-def _subject(suite: TypeSuite, call: SuiteCall, x: Array) -> str | None:
+def _subject(suite: TypeSuite, call: SuiteCall) -> str | None:
     """What the directory of a call is about; None if it is in no directory."""
     if suite.tables[call.table].id == USED:
         return "bounds_in_use"
     if call.layout is not PLAIN:
-        # A file of a tensor has its entries one behind the other, from its start.
-        is_tensor = x.flags.c_contiguous and x.flags.aligned and call.layout.id != "offset"
-        return "layouts" if is_tensor else None
+        # A file of a tensor has its entries one behind the other, from its start: strides are lost.
+        return None if call.layout.by_memory else "layouts"
 
-    is_special = call.table == 0
-    if is_special and call.length == len(suite.tables[0].pool) and call.start == 0:
+    # The calls of every choice with the whole pool from its start.
+    table = suite.tables[call.table]
+    has_whole_pool = call.length == len(table.pool) and call.start == 0
+    if table.id == SPECIAL and has_whole_pool:
         return "bounds" if suite.operator.scalars else "special_values"
     if call.length in _SHORT:
         return "lengths"
@@ -381,24 +396,29 @@ def _of_used_constants(suite: TypeSuite, opset: int) -> Iterator[Directory]:
 def _data(suite: TypeSuite, call: SuiteCall) -> _DataSet:
     """The data of a call; for a value that has two answers the next value of the pool is taken."""
     table = suite.tables[call.table]
-    two_answers = _has_two_answers(suite.operator, table.also[call.pair])
-    with_one_answer = np.flatnonzero(~two_answers)
+    with_one_answer = _places_with_one_answer(suite, table, call.pair)
     # The first one at or behind the place of an entry; behind the last one it begins again.
     nearest = np.searchsorted(with_one_answer, suite.entries(call))
     entries = with_one_answer[nearest % len(with_one_answer)]
 
     arrange = call.layout.arrange
-    pools = (table.pool, *table.beside)
-    operands = [arrange(pool[entries]) for pool in pools]
+    operands = []
+    for pool in (table.pool, *table.beside):
+        operands.append(arrange(pool[entries]))
     operands += _scalars(table, call.pair)
-    results = table.results[call.pair]
-    return _DataSet(tuple(operands), arrange(results[entries]))
+    expected = table.results[call.pair][entries]
+    return _DataSet(tuple(operands), arrange(expected))
 
 
-def _scalars(table: GrantedTable, pair: int) -> Iterator[Array]:
+def _places_with_one_answer(suite: TypeSuite, table: GrantedTable, pair: int) -> Array:
+    """The places in the pool whose expected result under a choice is the only one, in ascending order."""
+    two_answers = _has_two_answers(suite.operator, table.also[pair])
+    return np.flatnonzero(~two_answers)
+
+
+def _scalars(table: GrantedTable, pair: int) -> list[Array]:
     """A choice of the scalars, each of shape ()."""
-    for scalar in table.scalars:
-        yield np.array(scalar[pair])
+    return [np.array(scalar[pair]) for scalar in table.scalars]
 
 
 def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
@@ -413,13 +433,17 @@ def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
         # These reach every class, and are the first of the table.
         return table, range(len(covering_rows(etype, 0, operator)))
 
+    # A dict, because witnesses of two classes may agree in all but the first operand.
     choices: dict[tuple[int, ...], None] = {}
     for klass in operator.spec.classes_of(etype.family):
+        choice = []
         _, *texts = klass.inhabited_by.texts().values()
-        choice = tuple(int(encode(text, etype)) for text in texts)
-        choices[choice] = None
+        for text in texts:
+            choice.append(int(encode(text, etype)))
+        choices[tuple(choice)] = None
     columns = np.array(list(choices), table.pool.dtype).T
-    scalars = [np.ascontiguousarray(column) for column in columns]
+    scalars = list(map(np.ascontiguousarray, columns))
+    # The pool of several tensors repeats each value of the first one.
     pool = np.unique(table.pool)
     broadcast = granted_table(operator, etype, "broadcast", [pool], scalars)
     return broadcast, range(broadcast.count)
@@ -434,16 +458,15 @@ def _of_form(
     form_name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
     by_name: dict[str, Directory] = {}
     for row in rows:
+        # A model has one value of each constant, so that another choice needs another model.
         name = form_name if form.bounds == "inputs" else f"{form_name}_bounds{row}"
         if name not in by_name:
             by_name[name] = Directory(suite, name, "form", form)
-        two_answers = _has_two_answers(suite.operator, table.also[row])
-        with_one_answer = np.flatnonzero(~two_answers)
+        with_one_answer = _places_with_one_answer(suite, table, row)
         for places in _places(table, form.rank, row, with_one_answer):
-            x = table.pool[places]
+            operands = (table.pool[places], *_scalars(table, row))
             expected = table.results[row][places]
-            data = _DataSet((x, *_scalars(table, row)), expected)
-            by_name[name].add(data)
+            by_name[name].add(_DataSet(operands, expected))
     yield from by_name.values()
 
 
@@ -455,7 +478,8 @@ def _places(table: GrantedTable, rank: int, pair: int, allowed: Array) -> Iterat
         for first in firsts:
             yield np.asarray(allowed[first])
         return
-    size = len(table.pool)  # of the whole pool: one shape for all data sets
+    # The last axis is as long as the whole pool requires, so that all data sets have one shape.
     twos = (2,) * (rank - 1)
-    last = math.ceil(size / math.prod(twos))
-    yield np.resize(allowed, (*twos, last))
+    last = math.ceil(len(table.pool) / math.prod(twos))
+    shape = (*twos, last)
+    yield np.resize(allowed, shape)

@@ -162,6 +162,11 @@ class CommonTexts(Part):
     families: dict[FamilyId, CommonText]
 
 
+def start_of_tags(spec: Spec, family: FamilyId) -> str:
+    """How the tags of a family begin: ``E_CLIP_FLOAT``."""
+    return f"E_{spec.operator.upper()}_{family.upper()}"
+
+
 @dataclass(frozen=True)
 class Tag:
     """A tag of the page, and the entries of spec/clip.yaml whose statement it marks."""
@@ -195,17 +200,21 @@ def read_page_file(spec: Spec) -> PageFile:
 
     # Every id is required, and no other: an entry that is added to the YAML must not be missing on
     # the page, and one that is renamed must not keep the words of the old.
-    families = {family.id for family in spec.families}
-    tensors = {*spec.signature.ids, spec.signature.result.id}
-    latitude = {entry.id for entry in spec.latitude}
-    restrictions = {entry.id for entry in spec.restrictions}
-    _require_ids("operands", tensors, file.operands, name)
-    _require_ids("latitude", latitude, file.latitude, name)
+    latitude = [entry.id for entry in spec.latitude]
     # A restriction that is stated as a constraint of a tensor has its text there.
-    _require_ids("restrictions", restrictions - file.constraints.keys(), file.restrictions, name)
-    _require_ids("families", families, families | file.families.keys(), name)
-    for family in spec.families:
-        _require_texts_of_family(spec, file, family.id, name)
+    restrictions = []
+    for restriction in spec.restrictions:
+        if restriction.id not in file.constraints:
+            restrictions.append(restriction.id)
+    # A family may have no text of its own; only unknown ones are refused.
+    families = [family.id for family in spec.families]
+    families_with_text = {*families, *file.families}
+    _require_ids("operands", _tensors(spec), file.operands, name)
+    _require_ids("latitude", latitude, file.latitude, name)
+    _require_ids("restrictions", restrictions, file.restrictions, name)
+    _require_ids("families", families, families_with_text, name)
+    for family in families:
+        _require_texts_of_family(spec, file, family, name)
 
     for entry, constraint in file.constraints.items():
         if constraint.statement is None:
@@ -220,8 +229,8 @@ def _require_texts_of_family(spec: Spec, file: PageFile, family: FamilyId, name:
     if file.of_family(family).tags is None and file.tags is None:
         raise UserError(f"the family {family} has no `tags`", name, "add `tags`")
     tags = file.tags_of(family)
-    tensors = {*spec.signature.ids, spec.signature.result.id}
-    _require_ids("tags", tensors, tags.constraints, name)
+    _require_ids("tags", _tensors(spec), tags.constraints, name)
+    # A numbered constraint needs its statement; one that is stated may have no number in this family.
     for entries in tags.constraints.values():
         known = file.constraints.keys() & entries
         _require_ids("constraints", entries, known, name)
@@ -230,6 +239,11 @@ def _require_texts_of_family(spec: Spec, file: PageFile, family: FamilyId, name:
         raise UserError("`constraints` lacks domain", name, todo)
     if family == "float" and spec.latitude and not tags.latitude:
         raise UserError("`tags` lacks latitude", name, "add its number")
+
+
+def _tensors(spec: Spec) -> list[str]:
+    """The operands and the result: each has a text, and constraints."""
+    return [*spec.signature.ids, spec.signature.result.id]
 
 
 def _require_ids(key: str, required: Iterable[str], present: Iterable[str], name: str) -> None:
@@ -249,19 +263,23 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
     proved = {constraint.id for constraint in spec.constraints}
     proved.update(restriction.id for restriction in spec.restrictions)
     for family in families_of(spec):
-        start = f"E_{spec.operator.upper()}_{family.upper()}"
+        start = start_of_tags(spec, family)
         tags = file.tags_of(family)
-        cases = tuple(case.id for case in spec.cases if family not in case.not_for)
+        cases = []
+        for case in spec.cases:
+            if family not in case.not_for:
+                cases.append(case.id)
         function_tag = f"{start}_FUNC_{tags.function}"
-        yield Tag(function_tag, family, "function", cases)
+        yield Tag(function_tag, family, "function", tuple(cases))
+
         if tags.latitude and family == "float":  # only floats have latitude
-            latitudes = tuple(latitude.id for latitude in spec.latitude)
             latitude_tag = f"{start}_FUNC_{tags.latitude}"
+            latitudes = tuple(latitude.id for latitude in spec.latitude)
             yield Tag(latitude_tag, family, "latitude", latitudes)
 
         for tensor in tags.constraints:
-            constraints = file.constraints_of(family, tensor)
-            for entry, number in constraints.items():
+            numbers = file.constraints_of(family, tensor)
+            for entry, number in numbers.items():
                 constraint_tag = f"{start}_CONSTR_{tensor}_{number}"
                 entries = (entry,) if entry in proved else ()
                 yield Tag(constraint_tag, family, "constraint", entries)

@@ -33,6 +33,7 @@ def npz_files(suites: Sequence[TypeSuite]) -> Iterator[tuple[str, bytes]]:
             "classes": np.array(suite.classes),
             "tables": np.array([table.id for table in suite.tables]),
         }
+        # An archive is flat, so that the names of a table's arrays begin with its id.
         for table in suite.tables:
             for key, part in table.parts.items():
                 arrays[f"{table.id}_{key}"] = part
@@ -52,6 +53,7 @@ def _call_arrays(calls: Sequence[SuiteCall]) -> dict[str, Array]:
         tables.append(call.table)
         layouts.append(call.layout.id)
         places.append((call.pair, call.length, call.start))
+    # Three columns even where there are no calls.
     pairs, lengths, starts = np.array(places, np.int64).reshape(-1, 3).T
     return {
         "call_table": np.array(tables, np.uint8),
@@ -68,6 +70,7 @@ def json_files(operator: Operator, suites: Sequence[TypeSuite]) -> Iterator[tupl
         yield f"{suite.etype.id}.json", suite.text.encode()
         calls = []
         for call in suite.calls:
+            # By their names: a reader of JSON need not count tables and layouts.
             names = {"table": suite.tables[call.table].id, "layout": call.layout.id}
             calls.append(asdict(call) | names)
         document = {

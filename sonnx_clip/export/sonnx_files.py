@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,10 +18,12 @@ from sonnx_clip.export.sonnx_page import encoded, examples_of, page_text
 from sonnx_clip.export.suite import ANY_NAN, granted, vector_keys
 from sonnx_clip.prove.proofs_record import RECORD, known, results_of
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import BUILD
 from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.operator import Operator
@@ -56,7 +57,7 @@ def sonnx_files(
 
     trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
     # As a reader's commands name it, wherever the build folder of this run is.
-    results, *_ = results_of(spec, Path("build"))
+    results, *_ = results_of(spec, BUILD)
     rows = [_traced(spec, file, tag, suites, statuses) for tag in tags_of(spec, file)]
     traced = trace.render(
         spec=spec,
@@ -66,6 +67,7 @@ def sonnx_files(
         has_kernels=is_rendered(spec),
     )
     files = {page_path(spec): page_text(spec).encode()}
+    # The roles, not the name: another operator with two bounds has cases too.
     roles = [operand.role for operand in spec.signature.operands]
     if roles == _ROLES_OF_CASES:
         path = f"verification/{spec.signature.function}/cases.py"
@@ -76,7 +78,7 @@ def sonnx_files(
 
 def _cases(spec: Spec, file: PageFile, suites: Sequence[TypeSuite]) -> str:
     """The module of cases for the group's driver."""
-    vectors = {}
+    vectors = {}  # by element type, in rows
     for suite in suites:
         if suite.etype.id != _NO_NUMPY_TYPE:
             vectors[suite.etype.id] = _rows(suite)
@@ -114,10 +116,13 @@ def _examples(spec: Spec, file: PageFile) -> Iterator[tuple[str, ...]]:
     """The examples of the page in Python, in every type of NumPy that has all their numbers."""
     families: tuple[FamilyId, ...] = ("int", "float")
     for family in families:
-        etypes = [etype for etype in spec.types_of(family) if etype.id != _NO_NUMPY_TYPE]
+        etypes = []
+        for etype in spec.types_of(family):
+            if etype.id != _NO_NUMPY_TYPE:
+                etypes.append(etype)
         for example in examples_of(spec, file, family):
             operands = example.operands.values()
-            numbers = [_in_python(tensor) for tensor in (*operands, example.result)]
+            numbers = [*map(_in_python, operands), _in_python(example.result)]
             # The result is computed in one type of the family. That it is that of the others too is
             # proved: the cases are those of all types, and no case rounds.
             for etype in etypes:
@@ -145,10 +150,12 @@ def _traced(
         functions = [f"sonnx_clip_{suite.etype.id}" for suite in suites_of_family]
     findings = [id_ for id_, entry in file.corrects.items() if entry in tag.entries]
     vectors = _vectors_of(tag, suites_of_family)
+    # An obligation is about one element type, or about the restrictions, which are of all types.
+    subjects = types | {"restrictions"}
     return {
         "tag": tag.id,
         "entries": ", ".join(tag.entries) or "none",
-        "obligations": _proofs_of(spec, tag, types | {"restrictions"}, obligations),
+        "obligations": _proofs_of(spec, tag, subjects, obligations),
         "vectors": f"{vectors:,}" if vectors else "none",
         "c": ", ".join(functions) or "none",
         "findings": ", ".join(findings) or "none",
@@ -175,8 +182,10 @@ def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligation
 
 def _vectors_of(tag: Tag, suites: Sequence[TypeSuite]) -> int:
     """The number of vectors that show a function, or that have more than one acceptable result."""
-    if tag.zone == "function":
-        return sum(len(suite.vectors) for suite in suites)
-    if tag.zone == "latitude":
-        return sum(int(np.count_nonzero(suite.also)) for suite in suites)
-    return 0
+    count = 0
+    for suite in suites:
+        if tag.zone == "function":
+            count += len(suite.vectors)
+        elif tag.zone == "latitude":
+            count += int(np.count_nonzero(suite.also))
+    return count  # no vector is about a restriction or a constraint

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.backends.templating import templates
 from sonnx_clip.export.folded_conditions import folded
 from sonnx_clip.export.latex import LatexPrinter, without, written_out
-from sonnx_clip.export.page_file import SHOWN_IN, common_texts, families_of, read_page_file
+from sonnx_clip.export.page_file import (
+    SHOWN_IN,
+    common_texts,
+    families_of,
+    read_page_file,
+    start_of_tags,
+)
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Number as Constant
 from sonnx_clip.language.tree import conjuncts
@@ -65,9 +71,10 @@ class _Family:
         self.text = file.of_family(id_)
         self.common = common_texts().families[id_]
         self.tags = file.tags_of(id_)
-        self.start = f"E_{spec.operator.upper()}_{id_.upper()}"
+        self.start = start_of_tags(spec, id_)
         self.tensors = spec.signature.tensors
         self.scalars = spec.signature.scalars
+        # A is the other answer that a latitude accepts: an entry, as that of the result.
         entries = frozenset({*self.tensors, spec.signature.result.id, "A"})
         self.show = LatexPrinter(spec, id_, entries).show
         # ONNX's names in small letters, such as `double`.
@@ -101,10 +108,22 @@ class _Family:
         links = {"{function}": self.tag("function")}
         if self.latitude:
             links["{latitude}"] = self.tag("latitude")
-        for tensor in self.file.operands:
-            for entry, number in self.file.constraints_of(self.id, tensor).items():
-                links.setdefault(f"{{{entry}}}", f"{self.start}_CONSTR_{tensor}_{number}")
+        # A constraint of several tensors is stated at the first, to which the link goes.
+        for tags_of_tensor in self.constraint_tags.values():
+            for entry, tag in tags_of_tensor.items():
+                links.setdefault(f"{{{entry}}}", tag)
         return links
+
+    @property
+    def constraint_tags(self) -> dict[str, dict[str, str]]:
+        """The tags of constraints by tensor and entry, in the order of the page."""
+        tags = {}
+        for tensor in self.file.operands:
+            tags_of_tensor = {}
+            for entry, tag_number in self.file.constraints_of(self.id, tensor).items():
+                tags_of_tensor[entry] = f"{self.start}_CONSTR_{tensor}_{tag_number}"
+            tags[tensor] = tags_of_tensor
+        return tags
 
     def tag(self, zone: str) -> str:
         """The tag of the function or of the latitude."""
@@ -163,10 +182,13 @@ class _Family:
     @property
     def selected(self) -> str:
         """The operands of which the result is one; empty if it may be another number."""
-        entries = [f"{name}[i]" for name in self.tensors]
-        operands = [*entries, *self.scalars]
-        results = {result for result, _ in self.rows}
-        return in_formulas(operands, "or") if results <= set(operands) else ""
+        # As the printer shows them, because the results of the rows are printed.
+        operands = [f"{name}[i]" for name in self.tensors]
+        operands += self.scalars
+        for result, _ in self.rows:
+            if result not in operands:
+                return ""
+        return in_formulas(operands, "or")
 
     @property
     def entries(self) -> str:
@@ -200,19 +222,9 @@ class _Family:
 
     def constraints(self, tensor: str) -> Iterator[dict[str, Any]]:
         """The constraints of a tensor: stated at the first tensor that has them, linked at others."""
-        tags: dict[str, dict[str, str]] = {}
-        for name in self.file.operands:
-            tags_of_tensor = {}
-            for entry, tag_number in self.file.constraints_of(self.id, name).items():
-                tags_of_tensor[entry] = f"{self.start}_CONSTR_{name}_{tag_number}"
-            tags[name] = tags_of_tensor
-
+        tags = self.constraint_tags
         for entry, tag in tags[tensor].items():
-            first = tensor
-            for name, tags_of_other in tags.items():
-                if entry in tags_of_other:
-                    first = name
-                    break
+            first = next(name for name, tags_there in tags.items() if entry in tags_there)
             constraint = self.file.constraints[entry]
             statement = constraint.statement
             rationale = ""
@@ -239,8 +251,11 @@ class _Family:
 
         # As written it is refuted for the family: the page states what is proved.
         where = self.show(constraint.repaired[self.id])
-        counterexample = constraint.refuted_for[self.id].texts().items()
-        numbers = [f"${name} = {number(text, self.id)}$" for name, text in counterexample]
+        counterexample = constraint.refuted_for[self.id]
+        numbers = []
+        for name, text in counterexample.texts().items():
+            value = number(text, self.id)
+            numbers.append(f"${name} = {value}$")
         rationale = f"elsewhere it does not hold, for example for {', '.join(numbers)}."
         return f"if ${where}$, then ${holds}$.", rationale
 
@@ -258,26 +273,31 @@ def examples_of(spec: Spec, file: PageFile, family: FamilyId) -> Iterator[Worked
     """The worked examples with computed results: of the YAML, then further ones of the page file."""
     etype = spec.element_type(SHOWN_IN[family])
     examples: list[Mapping[str, Entries]] = []
-    examples += [example.values for example in spec.examples if example.family == family]
-    examples += [example.operands for example in file.of_family(family).examples]
-    for example in file.examples:
+    for stated in spec.examples:
+        if stated.family == family:
+            examples.append(stated.values)
+    for further in file.of_family(family).examples:
+        examples.append(further.operands)
+    for shared in file.examples:
         with suppress(UserError):  # where the family lacks a number
-            encoded(example.operands.values(), etype)
-            examples.append(example.operands)
+            encoded(shared.operands.values(), etype)
+            examples.append(shared.operands)
 
     for values in examples:
+        # In the order of the signature: a file may have them in any.
         operands = {name: values[name] for name in spec.signature.ids}
         yield WorkedExample(operands, _results(spec, etype, operands))
 
 
 def _results(spec: Spec, etype: ElementType, operands: Mapping[str, Entries]) -> tuple[str, ...]:
     """The result of each entry of the first operand; a scalar is that of all entries."""
-    first_tensor = next(iter(operands.values()))
-    length = len(first_tensor)
+    length = len(next(iter(operands.values())))
     columns = []
     for operand in encoded(operands.values(), etype):
-        column = operand if isinstance(operand, list) else [operand] * length
-        columns.append(column)
+        if isinstance(operand, list):
+            columns.append(operand)
+        else:
+            columns.append([operand] * length)
     evaluate = evaluator(spec, etype)
     results = []
     for entries in zip(*columns, strict=True):

@@ -60,9 +60,9 @@ OTHER_ZERO = "the zero of the other sign"
 ANY_NAN = "any NaN"
 
 _RANDOM = 2048  # random patterns of the table "wide"
-_SEED = 29
+_SEED = 29  # fixed, so that each export has the same bytes
 _EVERYDAY = 64  # the greatest of its whole numbers; in a float type, as many quarters
-_WIDE_BOUNDS = 8
+_WIDE_BOUNDS = 8  # its choices of the scalars
 _EVERY_PAIR_OF_8_BITS = 2**16
 _WIDE_ENTRIES = 2**12  # of wider types, of several tensors together
 _CALLS_OF_A_LAYOUT = 4  # at least
@@ -152,6 +152,7 @@ class TypeSuite:
     def entries(self, call: SuiteCall) -> Array:
         """The place in the pool of each entry of X, shape (length,)."""
         pool = self.tables[call.table].pool
+        # A layout that repeats has one entry in memory, which all others are.
         step = 0 if call.layout.repeats else 1
         places = call.start + step * np.arange(call.length)
         return places % len(pool)
@@ -168,7 +169,7 @@ def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:
     UserError for a type that is unknown or has no bit patterns, and for missing or stale vectors.
     """
     spec = operator.spec
-    etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]
+    etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]  # each once
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
@@ -197,6 +198,7 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
     used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         tables.append(granted_table(operator, etype, USED, [used.table.pool], used.table.scalars))
+    # The special values have these choices first.
     covering = len(covering_rows(etype, 0, operator))
     calls = tuple(_calls(tables, covering))
     return TypeSuite(operator, etype, text, document["vectors"], tuple(tables), calls)
@@ -241,14 +243,13 @@ def granted_table(
     # An operator that is not defined everywhere has this beside its latitudes.
     outside = operator.oracle.LATITUDE[etype.family].get(OUTSIDE_DOMAIN)
     if outside is not None:
-        operands = [pool.view(dtype)[None, :] for pool in pools]
-        operands += [scalar.view(dtype)[:, None] for scalar in scalars]
+        # Choices of the scalars in rows, values in columns: a value has to be defined under every choice.
+        operands = [operand.view(dtype) for operand in _rows_and_columns(pools, scalars)]
         undefined = outside(*operands, operands[0], operands[0])  # no result decides it
         defined = ~np.atleast_2d(undefined).any(axis=0)
         pools = [pool[defined] for pool in pools]
     table = tabulate(etype, pools, scalars, operator)
-    operands = [pool[None, :] for pool in pools]
-    operands += [scalar[:, None] for scalar in scalars]
+    operands = _rows_and_columns(pools, scalars)
     return GrantedTable(
         pool=table.pool,
         scalars=table.scalars,
@@ -261,12 +262,17 @@ def granted_table(
     )
 
 
+def _rows_and_columns(pools: Sequence[Array], scalars: Sequence[Array]) -> list[Array]:
+    """The operands such that they broadcast to the shape of a table: pools (1, k), then scalars (p, 1)."""
+    return [*(pool[None, :] for pool in pools), *(scalar[:, None] for scalar in scalars)]
+
+
 def _wide_pools(etype: ElementType, tensors: int) -> Sequence[Array]:
     """Values of each tensor: those of `_wide_values`; of several tensors, choices of them."""
     values = _wide_values(etype)
     most = _EVERY_PAIR_OF_8_BITS if etype.width == 8 else _WIDE_ENTRIES
     places = np.array([*spread_choices(len(values), tensors, most)])
-    return [np.ascontiguousarray(column) for column in values[places].T]
+    return list(map(np.ascontiguousarray, values[places].T))
 
 
 def _wide_values(etype: ElementType) -> Array:
@@ -274,6 +280,7 @@ def _wide_values(etype: ElementType) -> Array:
     bits = bits_type(etype.id)
     if etype.width == 8:
         return np.arange(256, dtype=bits)
+    # Quarters of these numbers are exact in every float type.
     divisor = 4 if etype.family == "float" else 1
     lowest = 0 if etype.id.startswith("u") else -_EVERYDAY
     patterns = list(special_patterns(etype))
@@ -296,7 +303,7 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
     for pair in range(special.count):
         yield SuiteCall(0, pair, PLAIN, size, 0)
     number = 0  # of a call; calls begin at different places of the pool
-    for layout in LAYOUTS[1:]:
+    for layout in LAYOUTS[1:]:  # the first is PLAIN, which all other calls have
         for turn in range(max(covering, _CALLS_OF_A_LAYOUT)):
             number += 1
             length = layout.length or 0
@@ -354,7 +361,9 @@ def flags(
     for latitude in granted(operator):
         answer = answers[latitude.accepts]
         with np.errstate(invalid="ignore"):
-            accepted = accepts[latitude.id](*values, expected, answer)
+            accepted = accepts[latitude.id](
+                *values, expected, answer
+            )  # comparing a NaN is no mistake
             if latitude.accepts == OTHER_ZERO:
                 # Of another number the answer is its opposite, and no zero.
                 accepted = accepted & (expected == 0)

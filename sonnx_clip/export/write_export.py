@@ -74,10 +74,11 @@ def write_export(
     """
     _check_folder(folder)  # before minutes of work
     suites = suites_of(operator, types)
+    # Imported where they are needed: other formats neither need onnx nor wait for printers and claims.
     if form == "onnx-backend":
         content = _directories(operator, suites, forms, newest)
     elif form == "sonnx":
-        from sonnx_clip.export.sonnx_files import sonnx_files  # imports printers and claims
+        from sonnx_clip.export.sonnx_files import sonnx_files
 
         files = sonnx_files(operator, suites, build)
         has_cases = any(name.endswith("cases.py") for name in files)
@@ -97,7 +98,7 @@ def write_export(
 def _directories(
     operator: Operator, suites: Sequence[TypeSuite], forms: Choice, newest: int | None
 ) -> _Content:
-    from sonnx_clip.export.onnx_directories import directory_files  # needs onnx
+    from sonnx_clip.export.onnx_directories import directory_files
 
     files, fields = directory_files(operator, suites, forms, newest)
     directories = fields["directories"]
@@ -156,7 +157,8 @@ def _manifest(
         definitions.append({"id": definition.id, "title": definition.title, "is": is_})
     files = []
     for name, data in content.files.items():
-        files.append({"file": name, "bytes": len(data), "sha256": digest_of(data)})
+        digest = digest_of(data)
+        files.append({"file": name, "bytes": len(data), "sha256": digest})
     document = {
         "kind": "sonnx-clip export",
         "version": 2,
@@ -177,7 +179,7 @@ def _manifest(
 
 def _domain_fields(spec: Spec) -> dict[str, Any]:
     """Where the operator is defined, if that is not everywhere: nothing else is exported."""
-    domains = {}
+    domains = {}  # by family
     for family, domain in spec.domain.items():
         domains[family] = {"when": unparse(domain.holds), "reason": domain.reason}
     return {"domain": domains} if domains else {}
@@ -202,15 +204,21 @@ def layout_fields(layout: Layout) -> dict[str, Any]:
     `strides` and `first_entry` are in entries, from the start of memory that is aligned, and
     `misaligned_bytes` come on top. Where it `repeats`, all entries are the first one.
     """
+    # Read from an array that the layout has arranged, so that the manifest cannot differ from it.
     array = layout.arrange(np.zeros(layout.length or 0, np.uint32))
     base = array if array.base is None else array.base
     memory = base if isinstance(base, np.ndarray) else np.frombuffer(base, np.uint8)
     # A layout that is misaligned does not begin at a whole entry.
     entry, misaligned_bytes = divmod(array.ctypes.data - memory.ctypes.data, array.itemsize)
+    shape = None
+    strides = [1]
+    if not layout.plain:
+        shape = list(array.shape)
+        strides = [stride // array.itemsize for stride in array.strides]
     return {
         "id": layout.id,
-        "shape": None if layout.plain else list(array.shape),
-        "strides": [1] if layout.plain else [stride // array.itemsize for stride in array.strides],
+        "shape": shape,
+        "strides": strides,
         "first_entry": entry,
         "misaligned_bytes": misaligned_bytes,
         "repeats": layout.repeats,
@@ -225,6 +233,7 @@ def _check_folder(folder: Path) -> None:
             "an export is a folder, and cannot be written to standard output", todo=_TODO
         )
     require_folder_of(folder)
+    # A link is refused too, even to an empty folder: POSIX renames no folder to it.
     if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
         raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
@@ -245,6 +254,7 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     place = folder.absolute()
     temporary: Path | None = None
     try:
+        # Beside the folder, because a rename does not cross file systems.
         temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
         for name, content in files.items():
             file = temporary / name

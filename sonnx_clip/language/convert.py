@@ -29,7 +29,7 @@ def convert(value: Value, source: ElementType, to: ElementType) -> Value | None:
     if isinstance(to.bits, FloatBits):
         is_negative = int(value) & sign_bit(float_bits(source))
         sign = sign_bit(to.bits) if is_negative else 0
-        if not isinstance(number, Fraction):
+        if not isinstance(number, Fraction):  # an infinity, or a NaN, whose payload need not fit
             return constant_pattern(number.lstrip("-"), to.bits) | sign
         magnitude = round_to_format(abs(number), to.bits)
         # What is too large for the format rounds to infinity, and not to a pattern behind it: a NaN.
@@ -45,6 +45,7 @@ def convert(value: Value, source: ElementType, to: ElementType) -> Value | None:
 
 def beyond(etype: ElementType, source: ElementType) -> tuple[int, int]:
     """The bit patterns of the two floats between which, strictly, a float truncates into an integer type."""
+    # Truncation is toward zero: a float fits while it is closer to zero than low - 1 or high + 1.
     low, high = integer_range(etype)
     patterns = []
     for number in (low - 1, high + 1):

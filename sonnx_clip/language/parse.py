@@ -64,14 +64,16 @@ RESERVED = {
 """Names that no entry or parameter may have, each with the reason."""
 
 
-def suggestion(name: str, names: Iterable[str], label: str) -> str:
-    """``did you mean `a`, `b`?``, or the list of all names under a label."""
+def suggestion(name: str, names: Iterable[str], label: str, other: str = "") -> str:
+    """``did you mean `a`, `b`?``, or the list of all names under a label; then what `other` can be done."""
     names = list(names)
     near = nearest(name, names)
     if near:
         matches = " or ".join(f"`{match}`" for match in near)
-        return f"did you mean {matches}?"
-    return f"{label}: {', '.join(names)}"
+        question = f"did you mean {matches}?"
+        return f"{question} Or {other}" if other else question
+    known = f"{label}: {', '.join(names)}"
+    return f"{known}; or {other}" if other else known
 
 
 @dataclass(eq=False)
@@ -110,7 +112,7 @@ def tokens(text: str) -> list[Token]:
                 "name the parts under `definitions`",
             )
         read.append(token)
-        if kind == "end":
+        if kind == "end":  # behind white space the pattern would match the end once more
             break
     return read
 
@@ -119,10 +121,11 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     """The tree of a condition, of a kind or of any (None); LanguageError with the offset of a wrong token."""
     parser = _Parser(tokens(text), scope)
     expr = parser.expression()
-    rest = parser.peek
-    if rest.kind != "end":
-        message = f"`{rest.text}` is not expected here"
-        raise LanguageError(rest.offset, message, "the condition could end before it")
+    # An expression ends at the first token that cannot go on with it.
+    following = parser.peek
+    if following.kind != "end":
+        message = f"`{following.text}` is not expected here"
+        raise LanguageError(following.offset, message, "the condition could end before it")
     return expr if kind is None else _demand(expr, 0, kind)
 
 
@@ -145,7 +148,7 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def accept(self, text: str) -> bool:
-        is_next = self.peek.text == text and self.peek.kind != "word"
+        is_next = self.peek.text == text
         if is_next:
             self.at += 1
         return is_next
@@ -165,6 +168,7 @@ class _Parser:
             raise LanguageError(start, "nested too deeply", "name the parts under `definitions`")
         self.depth += 1
         left = self.prefix(loosest)
+        # Behind an operand `-` can only be a difference; before one, `prefix` has read it as a sign.
         if self.peek.text == "-":
             raise _arithmetic(self.peek)
         # By precedence: an operator that binds less is left to the caller, whose operand this is.
@@ -191,6 +195,7 @@ class _Parser:
         if token.kind == "word":
             return self.word(self.next())
         if self.accept("("):
+            # A parsed tree has no parentheses: printers put them where the levels require them.
             inner = self.expression()
             self.require(")", "a parenthesis is not closed")
             return inner
@@ -213,7 +218,7 @@ class _Parser:
         self.require("then", whole)
         then = self.expression()
         self.require("else", whole)
-        kind = kind_of(then)
+        kind = kind_of(then)  # both are conditions, or both elements
         otherwise = self.expression(kind=kind)
         return tree.If(condition, then, otherwise, kind)
 
@@ -247,6 +252,7 @@ class _Parser:
             return self.call(token)
         if name in scope.uses:
             return self.use(token, scope.uses[name])
+        # Such a name exists, but not for this condition: "not defined" would mislead.
         signature = scope.signature
         of_operator = (*signature.all_ids, signature.second, signature.function)
         if name in RESERVED or name in of_operator:
@@ -258,9 +264,10 @@ class _Parser:
 
     def call(self, token: Token) -> Expr:
         name = token.text
-        if name == "every":
+        if name == "every":  # it binds the index, which its argument may use
             return self.every(token)
         function = self.scope.functions[name]
+        # The operator's own function stands for its cases, which printers and evaluation treat apart.
         is_operator = name == self.scope.signature.function
         node = tree.CasesResult if is_operator else tree.Call
         return node(name, self.arguments(token, function.arguments), function.result)
@@ -295,7 +302,7 @@ class _Parser:
         if self.inside_every:
             message = "`every` is inside `every`"
             raise LanguageError(token.offset, message, "there is only one index")
-        self.inside_every = True
+        self.inside_every = True  # so that `X[i]` is allowed in the body
         (body,) = self.arguments(token, [(Kind.BOOL,)])
         self.inside_every = False
         return tree.Every(body)
@@ -319,6 +326,7 @@ class _Parser:
             # At the first that is too much, or where the next one is missing.
             place = min(expected, len(arguments))
             raise LanguageError(offsets[place], message, shape)
+        # Kinds last: that an argument is missing says more than that the wrong one stands there.
         demanded = zip(arguments, offsets, kinds, strict=False)
         return tuple(_demand(expr, offset, *allowed) for expr, offset, allowed in demanded)
 

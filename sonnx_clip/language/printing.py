@@ -32,6 +32,7 @@ class NodeForm:
 
 def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> NodeForm:
     """A sign between two operands; one of the same level needs no parentheses on the side where it groups."""
+    # One level more than its own demands parentheses around an operand with the same sign.
     left = level if groups == "left" else level + 1
     right = level if groups == "right" else level + 1
     return NodeForm(level, f"{{0}} {sign} {{1}}", (left, right))
@@ -49,6 +50,7 @@ class Printing(ABC):
 
     def operand(self, expr: Expr, place: int) -> str:
         """The text of an expression, in parentheses if it binds less tightly than its place demands."""
+        # An equal level needs none: `infix` raises the place on the side where a sign does not group.
         level, text = self.written(expr)
         return text if level >= place else f"({text})"
 

@@ -21,9 +21,12 @@ class FunctionType:
     result: Kind = Kind.BOOL
 
 
-_B, _D, _E, _F, _T = (
-    (kind,) for kind in (Kind.BOOL, Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT, Kind.TENSOR)
-)
+# Each as the tuple of kinds that an argument may have.
+_B = (Kind.BOOL,)
+_D = (Kind.DECLARED,)
+_E = (Kind.ELEMENT,)
+_F = (Kind.FLOAT,)
+_T = (Kind.TENSOR,)
 ELEMENT_FUNCTIONS = {
     "identical": FunctionType((_E, _E)),
     "is_nan": FunctionType((_E,)),
@@ -70,6 +73,7 @@ class Scope:
 
 def kind_of(expr: Expr) -> Kind:
     """The kind of an expression, from its root alone."""
+    # The parser has checked the parts, so that none of them is looked at.
     match expr:
         case tree.Compare() | tree.Not() | tree.Connective() | tree.Every():
             return Kind.BOOL
@@ -99,7 +103,7 @@ def element_scope(
     functions = dict(ELEMENT_FUNCTIONS)
     if result:
         functions |= operator_function(signature)
-    elements = dict.fromkeys(variables, Kind.ELEMENT)
+    elements = dict.fromkeys(variables, Kind.ELEMENT)  # an entry of each tensor, and the scalars
     return Scope(name, elements, functions, uses, families, signature)
 
 

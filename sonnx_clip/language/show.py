@@ -19,6 +19,7 @@ def show(value: Value, etype: ElementType) -> str:
     """
     number = decode(value, etype)
     if isinstance(etype.bits, FloatBits):
+        # By the bit: the number 0 has no sign, and "nan" has lost it.
         sign = "-" if int(value) & sign_bit(etype.bits) else ""
         if isinstance(number, str):
             return sign + number.lstrip("-")
@@ -26,6 +27,7 @@ def show(value: Value, etype: ElementType) -> str:
     assert isinstance(number, Fraction)
     if number.denominator == 1:
         return str(number.numerator)
+    # A finite decimal has a denominator of twos and fives alone; 2000 is the precision of `exact_decimal`.
     is_decimal = 10**2000 % number.denominator == 0
     return f"{exact_decimal(number):f}" if is_decimal else str(number)
 
@@ -48,4 +50,5 @@ def hex_float(value: Value, etype: ElementType) -> str:
         return show(value, etype)
     is_negative = int(value) & sign_bit(form)  # which `decode` drops from a zero
     text = math.copysign(number, -1 if is_negative else 1).hex()
+    # Python writes all 13 digits of a double, C's %a no zeros at the end.
     return re.sub(r"\.?0*p", "p", text)

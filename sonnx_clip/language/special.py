@@ -41,6 +41,7 @@ def spread_choices(size: int, count: int, most: int) -> Iterator[tuple[int, ...]
 
     A choice is a number whose digits are the places.
     """
+    # Where `most` is no bound, every choice is there.
     choices = size**count
     step = max(1, choices // most)
     while gcd(step, size) != 1:  # else the sample would miss places of the first digit
@@ -82,17 +83,18 @@ def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
     for magnitude in magnitudes:
         signed += [magnitude, magnitude | sign]
     quiet = constant_pattern("nan", form)
-    signalling = [infinite | 1, (infinite + 2) | sign]
+    signalling = [infinite | 1, (infinite + 2) | sign]  # behind infinity, without the quiet bit
     return (*signed, quiet, quiet | sign, quiet | 0x15, *signalling)
 
 
 def _integers(etype: ElementType) -> tuple[int, ...]:
     assert etype.width is not None
+    # One list for all types, of which each takes the numbers that it has.
     low, high = integer_range(etype)
     numbers = [low, low + 1, -2, -1, 0, 1, 2, 3, 10, high - 1, high]
     for power in range(3, etype.width, 4):
         numbers += [2**power - 1, 2**power, -(2**power)]
     numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]  # not exact in float32 and in float64
-    fitting = dict.fromkeys(number for number in numbers if low <= number <= high)
-    modulus = 1 << etype.width
+    fitting = dict.fromkeys(number for number in numbers if low <= number <= high)  # each once
+    modulus = 1 << etype.width  # a pattern is the number in two's complement
     return tuple(number % modulus for number in fitting)

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Kind(Enum):
@@ -198,22 +198,45 @@ def subtrees(expr: Expr) -> Iterator[Expr]:
     while pending:
         node = pending.pop()
         yield node
-        pending += reversed(parts_of(node))
+        pending += reversed(parts_of(node))  # the first part is the next one that is popped
+
+
+def names_in(*exprs: Expr) -> set[str]:
+    """The variables of some expressions."""
+    names: set[str] = set()
+    for expr in exprs:
+        for node in subtrees(expr):
+            if isinstance(node, Name):
+                names.add(node.id)
+    return names
 
 
 def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
     """A node with other trees right below it."""
     fields = _PARTS[type(expr)]
-    of: Any = [tuple(parts)] if fields == ("arguments",) else parts
-    return replace(expr, **dict(zip(fields, of, strict=True)))
+    values: Any = parts
+    if fields == ("arguments",):
+        values = [tuple(parts)]
+    return replace(expr, **dict(zip(fields, values, strict=True)))
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """An expression with each node replaced, its parts before itself; None keeps a node."""
     parts = parts_of(expr)
-    made = with_parts(expr, [rewritten(part, change) for part in parts]) if parts else expr
-    changed = change(made)
-    return made if changed is None else changed
+    with_new_parts = expr
+    if parts:
+        with_new_parts = with_parts(expr, [rewritten(part, change) for part in parts])
+    changed = change(with_new_parts)
+    return with_new_parts if changed is None else changed
+
+
+def substituted(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """An expression with others in the places of some variables."""
+
+    def value_of(node: Expr) -> Expr | None:
+        return values.get(node.id) if isinstance(node, Name) else None
+
+    return rewritten(expr, value_of)
 
 
 def conjuncts(expr: Expr) -> list[Expr]:

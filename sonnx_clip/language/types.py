@@ -47,6 +47,7 @@ def chosen_by(kinds: dict[str, str], otherwise: str) -> Discriminator:
     """Choose a member of a union by a key that it alone has, else another; errors are about that one."""
 
     def kind(value: Any) -> str:
+        # A model that is made in Python and not read has its members as they are.
         if isinstance(value, Part):
             return type(value).__name__
         keys = value if isinstance(value, dict) else ()
@@ -121,6 +122,7 @@ class ElementType(Part):
     @model_validator(mode="after")
     def _bits_fit(self) -> Self:
         match self.family, self.bits, self.width:
+            # The family int of the page has the unsigned types too.
             case ("real", None, None) | ("int", IntegerBits(), 8 | 16 | 32 | 64):
                 return self
             case "uint", IntegerBits(signed=False), 8 | 16 | 32 | 64:

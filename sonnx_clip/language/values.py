@@ -118,6 +118,7 @@ def encode(text: str, etype: ElementType) -> Value:
         raise UserError(f"`{text}` is not a number", todo=_HOW)
     if isinstance(etype.bits, FloatBits):
         pattern = round_to_format(magnitude, etype.bits)
+        # A number that becomes an infinity is a mistake of whoever wrote it.
         if pattern >= infinity(etype.bits):
             raise UserError(f"{text} is too large for {etype.id}", todo="write inf for infinity")
         # By the bit, since the rational number 0 has no sign.
@@ -132,6 +133,7 @@ def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
         message = f"0x{digits} is a bit pattern; {etype.id} has no bit patterns"
         raise UserError(message, todo="write a decimal number")
+    # All digits are required: one that is left out would be another value, and no error.
     width = 4 * len(digits)
     if width != etype.width:
         message = f"0x{digits} has {width} bits, {etype.id} has {etype.width}"
@@ -151,7 +153,7 @@ def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
         return pattern ^ sign_bit(etype.bits) if negative else pattern
     lowest, highest = integer_range(etype)
     number = highest if name == "highest" else lowest
-    if negative:
+    if negative:  # -lowest of a signed type is out of range
         return _to_integer(Fraction(-number), etype, f"-{name}")
     return number % (highest - lowest + 1)
 
@@ -167,7 +169,7 @@ def _magnitude(body: str) -> Fraction | None:
     if match is None:
         return None
     digits = match["whole"] + match["part"]
-    if not digits:
+    if not digits:  # the pattern allows either to be empty
         return None
     exponent = int(match["exponent"]) - 4 * len(match["part"])  # a hex digit has four bits
     return int(digits, 16) * Fraction(2) ** exponent
@@ -202,7 +204,7 @@ def comparison_key(value: Value, etype: ElementType) -> Value | float:
             return -magnitude if int(value) & sign else magnitude
         case IntegerBits(signed=True):
             low, high = integer_range(etype)
-            return value + 2 * low if value > high else value
+            return value + 2 * low if value > high else value  # minus 2**width
         case _:
             return value
 
@@ -219,7 +221,7 @@ def decode(value: Value, etype: ElementType) -> Fraction | str:
         return "-inf" if key < 0 else "inf"
     digits = etype.bits.significand - 1  # those that are stored
     hidden = 1 << digits
-    field = magnitude >> digits
+    field = magnitude >> digits  # of the exponent, 0 for subnormal numbers and zero
     significand = magnitude & (hidden - 1)
     exponent = 2 - (1 << (etype.bits.exponent - 1)) - digits  # of subnormal numbers
     if field:

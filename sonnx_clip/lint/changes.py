@@ -114,10 +114,13 @@ class NodeChange:
         node = self.node
         bounds = scalars(self.tensors)
         missing = [bound.operand for bound in bounds if bound.name is None]
-        known = self.x.known_type
-        problem = type_problem(node.proto.op_type, node.version, known) if known else None
-        if node.version < inputs_since(profile()):
-            # Attributes could become inputs only with another operator set for the whole model.
+        x_type = self.x.known_type
+        problem = None
+        if x_type is not None:
+            problem = type_problem(node.proto.op_type, node.version, x_type)
+        if node.version < inputs_since():
+            # Attributes could become inputs only with another operator set for the whole model, where other
+            # operators have other meanings.
             what = f"is no input of {node.operator}"
             steps = [_not_set(bound.operand, EXPORT_AGAIN, what=what) for bound in bounds]
         elif problem is not None:
@@ -142,7 +145,8 @@ class NodeChange:
             return _not_set(bound, why)
         limits_nothing = NEITHER_LIMITS if neither else limit.limits_nothing
         is_float = etype.family == "float"
-        # The largest finite number does limit an infinity, which an integer type does not have.
+        # The largest finite number does limit an infinity, which an integer type does not have. The prover
+        # refutes the property for floats, and shows its repaired form: without infinities.
         if is_float and not self.assume_finite:
             refuted = etype.shown_by(limits_nothing, "refuted")
             why = (
@@ -151,6 +155,7 @@ class NodeChange:
                 "If no infinity reaches the node: --assume finite"
             )
             return _not_set(bound, why, refuted)
+        # As raw data, which has one form for every element type.
         data_type = TensorProto.DataType.Value(etype.onnx)
         value = TensorProto(data_type=data_type, raw_data=limit.of(etype))
         wanted_name = f"{self.place.proto.output[0]}_{bound.onnx}"
@@ -180,8 +185,11 @@ class NodeChange:
 
         # Weights outside the model are never loaded, so a stored copy can be made only of data in it.
         stored = self.place.scope.defining(name).defined.get(name)
-        is_external = stored is not None and stored.data_location == TensorProto.EXTERNAL
-        if stored is not None and not is_external and list(stored.dims) == [1]:
+        if (
+            stored is not None
+            and stored.data_location != TensorProto.EXTERNAL
+            and list(stored.dims) == [1]
+        ):
             scalar = self._scalar_copy(name, stored)
             how = f"the node reads the scalar {quoted(scalar)} with the same bits now"
         else:
@@ -189,6 +197,7 @@ class NodeChange:
             how = f"the node reads {quoted(scalar)} now, its Reshape to []"
         self.editor.set_input(self.place, bound.operand, scalar)
 
+        # A type that the profile does not have, or that is not known, has no theorems.
         etype = profile().element_type(x.known_type)
         theorems: tuple[str, ...] = ()
         if etype is not None:
@@ -240,6 +249,7 @@ class NodeChange:
             becomes_scalar = role == "scalar" and tensor.known_dims == (1,)
             if name is None or becomes_scalar:
                 continue
+            # Lint reports these as violated, and a declaration remedies none of them.
             if tensor.contradiction or tensor.not_tensor or tensor.sparse:
                 continue
 
@@ -250,10 +260,12 @@ class NodeChange:
                 dims = static_dims(tensor.derived.dims)
                 if dims is None:
                     dims = static_dims(tensor.inferred.dims)
+            # Then the type is declared, and no shape of numbers is known that the declaration lacks.
             if tensor.element_types and dims is None:
                 continue
             if not self.editor.declare(self.place, name, element_type, dims):
                 continue
+            # Of the result the theorems say shape and type; an operand has what its own node computes.
             etype = profile().element_type(element_type) if role == "result" else None
             theorems: tuple[str, ...] = ()
             if etype is not None:

@@ -7,7 +7,7 @@ name the function and the node in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +23,7 @@ from sonnx_clip.lint.graph_scope import FUNCTION_INFO, GraphScope, typed
 from sonnx_clip.lint.model_file import bodies, malformed
 from sonnx_clip.lint.onnx_process import MARK, ask_onnx
 from sonnx_clip.lint.operator_versions import inputs, is_clip, is_default_domain, schema
+from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.lint.tensors import Known, NodeTensor
 from sonnx_clip.root.errors import UserError
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
 
-    from sonnx_clip.lint.profile import Profile
     from sonnx_clip.root.signature import Operand
 
 
@@ -122,26 +122,29 @@ class FoundNodes:
 def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     """Every Clip node of a model: in its graph, in subgraphs at any depth, and in functions."""
     imports = opsets(model.opset_import, path, "the model")
-    all_nodes = chain.from_iterable(body.node for body in bodies(model.graph, *model.functions))
-    if not any(map(is_clip, all_nodes)):
+    if not any(_has_clip(body) for body in bodies(model.graph, *model.functions)):
         # Without a Clip there is nothing to infer for: no child process is started.
         return FoundNodes(imports)
 
-    model, not_judged = with_default_graphs(model)
+    model, undecided = with_default_graphs(model)
     answer = ask_onnx(model)
     # The same numbers as the child process writes into the metadata of the nodes that it inlines.
-    marks = {str(number): mark for number, mark in enumerate(function_clips(model))}
+    marks = {}
+    for number, clip in enumerate(function_clips(model)):
+        marks[str(number)] = clip
     title = f"graph {quoted(model.graph.name)}"
     scope = GraphScope(answer.inlined, title, answer.inferred, answer.derived)
     nodes = list(clip_nodes(scope, imports.get(""), path, marks))
-    notes = []
-    for function, note in _not_inlined(model, answer.inlined, nodes, marks.values()):
-        title = function_title(function)
-        own = opsets(function.opset_import, path, title)
-        nodes += clip_nodes(GraphScope(function, title), own.get(""), path)
-        notes.append(f"{note} of {title} could be inlined: it is judged by its own declarations")
 
-    undecided = list(not_judged)
+    # A function that was not inlined imports operator sets of its own, and nothing was inferred for it.
+    notes = []
+    for function, calls in _not_inlined(model, answer.inlined, nodes, marks.values()):
+        title = function_title(function)
+        own_imports = opsets(function.opset_import, path, title)
+        function_scope = GraphScope(function, title)
+        nodes += clip_nodes(function_scope, own_imports.get(""), path)
+        notes.append(f"{calls} of {title} could be inlined: it is judged by its own declarations")
+
     if answer.failure is not None:
         undecided.append(f"nothing was inferred: {answer.failure}")
     if answer.refusal is not None:
@@ -150,13 +153,17 @@ def find_nodes(model: ModelProto, path: Path) -> FoundNodes:
     return FoundNodes(imports, tuple(nodes), tuple(notes), tuple(undecided), inferred)
 
 
+def _has_clip(body: GraphProto | FunctionProto) -> bool:
+    return any(map(is_clip, body.node))
+
+
 def _not_inlined(
     model: ModelProto,
     inlined: GraphProto,
     nodes: Iterable[ClipNode],
     clips: Iterable[FunctionClip],
 ) -> Iterator[tuple[FunctionProto, str]]:
-    """The functions with a Clip that are called where onnx did not inline them, or that nothing calls."""
+    """The functions with a Clip that onnx did not inline everywhere, and which calls it inlined, in words."""
     functions = functions_by_key(model)
     # By identity, because messages of protobuf are not hashable.
     reached = {id(node.mark) for node in nodes}
@@ -211,6 +218,7 @@ def opsets(
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
         before = versions.setdefault(domain, entry.version)
+        # The same import twice is unambiguous. Protobuf reads a version that is not set as 0.
         if before == entry.version and before >= 1:
             continue
         problem = f"version {before}"
@@ -223,48 +231,56 @@ def opsets(
     return versions
 
 
-def arguments(node: ClipNode, path: Path, profile: Profile) -> tuple[NodeTensor, ...]:
+def arguments(node: ClipNode, path: Path) -> tuple[NodeTensor, ...]:
     """The operands of a node in the order of the profile, then its result.
 
     UserError if it has too few or too many inputs or outputs, an attribute that its version of the operator
     does not have, or an input that nothing defines.
     """
-    problem = next(_problems(node, profile.signature.op_type), None)
+    signature = profile().signature
+    problem = next(_problems(node, signature.op_type), None)
     if problem is not None:
         raise malformed(problem, path, node.place)
 
     # Inputs left out at the end are as those with an empty name; older versions take fewer than the profile.
-    signature = profile.signature
     names = list(node.proto.input)
-    names += [""] * (len(signature.operands) - len(names))
-    pairs = zip(signature.operands, names, strict=True)
-    operands = [_argument(node, path, operand, name) for operand, name in pairs]
+    left_out = len(signature.operands) - len(names)
+    names += [""] * left_out
+    operands = []
+    for operand, name in zip(signature.operands, names, strict=True):
+        operands.append(_argument(node, path, operand, name))
     x = operands[0]
     y = _argument(node, path, signature.result, node.proto.output[0])
-    dims = x.dims if x.derived.dims is None else x.derived.dims
-    if y.derived.dims is None and dims is not None and not y.contradiction:
-        # The result has the shape of the first operand (C1) even where inference found nothing.
-        derived = y.derived._replace(dims=dims)
+
+    # The result has the shape of the first operand (C1) even where inference found nothing.
+    x_dims = x.derived.dims
+    if x_dims is None:
+        x_dims = x.dims
+    if y.derived.dims is None and x_dims is not None and not y.contradiction:
+        derived = y.derived._replace(dims=x_dims)
         y = replace(y, derived=derived)
     return (*operands, y)
 
 
 def _problems(node: ClipNode, op_type: str) -> Iterator[str]:
-    """Why a node is none of its operator: its inputs, its outputs, its attributes."""
+    """Why a node is malformed: its inputs, its outputs, its attributes."""
     names = list(node.proto.input)
-    taken = inputs(op_type, node.version)
-    if not names or not names[0] or len(names) > len(taken):
+    accepted_names = inputs(op_type, node.version)
+    has_x = bool(names) and bool(names[0])
+    if not has_x or len(names) > len(accepted_names):
         accepted = "exactly one input"
-        if len(taken) > 1:
-            accepted = f"1 to {len(taken)} inputs, the first of them set"
+        if len(accepted_names) > 1:
+            accepted = f"1 to {len(accepted_names)} inputs, the first of them set"
         yield f"{node.operator} takes {accepted}; here: {names}"
     outputs = list(node.proto.output)
     if len(outputs) != 1 or not outputs[0]:
         yield f"{op_type} has exactly one output; here: {outputs}"
 
     # An attribute for an input that is not set is reported by the restrictions.
-    unset = {name for name, tensor in zip_longest(taken, names) if not tensor}
-    known = unset.union(schema(op_type, node.opset).attributes)
+    known = set(schema(op_type, node.opset).attributes)
+    for accepted_name, tensor in zip_longest(accepted_names, names):
+        if not tensor:
+            known.add(accepted_name)
     for attribute in node.proto.attribute:
         if attribute.name not in known:
             yield f"{node.operator} has no attribute {quoted(attribute.name)}"
@@ -282,7 +298,7 @@ def _argument(
     if not known.defined:
         message = f"input {operand.id} is the undefined tensor {quoted(name)}"
         raise malformed(message, path, node.place)
-    return NodeTensor(operand, name, *known[1:])
+    return NodeTensor(operand, name, known.declared, known.inferred, known.derived)
 
 
 def scalars(tensors: Iterable[NodeTensor]) -> list[NodeTensor]:

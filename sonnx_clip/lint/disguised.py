@@ -40,6 +40,7 @@ def disguise_notes(model: ModelProto, kinds: Mapping[tuple[str, str], int]) -> I
     for kind, count in disguises.items():
         times = f" ({count} times)" if count > 1 else ""
         yield f"{kind}{times}: it limits values as Clip does and was not judged"
+    # In any domain: onnxruntime has quantised operators of its own.
     quantised = 0
     for (operator, _), count in kinds.items():
         if operator in _QUANTISED or operator.startswith("QLinear"):
@@ -67,21 +68,24 @@ def _fused(body: GraphProto | FunctionProto) -> Iterator[str]:
 
 def _pairs(body: GraphProto | FunctionProto) -> Iterator[str]:
     """One bound under the other: Min over Max or Relu, Max or Relu over Min, each with constants."""
-    limiting = [node for node in body.node if node.op_type in _LIMITING]
-    limiting = [node for node in limiting if is_default_domain(node.domain)]
+    limiting = []
+    for node in body.node:
+        if node.op_type in _LIMITING and is_default_domain(node.domain):
+            limiting.append(node)
     # What follows looks at every node and stored tensor, and most models leave here.
     if len({node.op_type for node in limiting}) < 2:
         return
     constants = _constants(body)
     bounding = [node for node in limiting if _limits(node, constants)]
-    makers: dict[str, NodeProto] = {}
+    maker_of: dict[str, NodeProto] = {}
     for node in bounding:
-        makers |= dict.fromkeys(node.output, node)
+        maker_of |= dict.fromkeys(node.output, node)
     for outer in bounding:
         for name in outer.input:
-            inner = makers.get(name)
+            inner = maker_of.get(name)
             if inner is None:
                 continue
+            # Two bounds on the same side, as Max over Relu, leave the other side open.
             outer_is_above = outer.op_type == "Min"
             inner_is_above = inner.op_type == "Min"
             if outer_is_above != inner_is_above:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 
 
+class _NewNode(NamedTuple):
+    """A node to insert in a graph, before the node that has its position."""
+
+    graph: GraphProto
+    position: int
+    node: NodeProto
+
+
 class Editor:
     """A model under change, whose Clip nodes are edited in their order. New nodes are inserted at the end."""
 
@@ -26,13 +34,15 @@ class Editor:
         self.replaced: set[str] = set()
         self._graphs = list(bodies(model.graph))
         self._names = set(all_names(model, all_tensors(model)))
-        self._new: list[tuple[GraphProto, int, NodeProto]] = []
+        self._new: list[_NewNode] = []
+        # Names of constants by the identity of their graph and their content, which has no name. A graph is
+        # one object as long as it is kept in `_graphs`.
         self._constants: dict[tuple[int, bytes], str] = {}
-        # By the identity of a graph, of which there is one object as long as it is kept in `_graphs`.
-        self._values: defaultdict[tuple[int, str], list[ValueInfoProto]] = defaultdict(list)
+        # By the identity of the graph and the name.
+        self._declarations: defaultdict[tuple[int, str], list[ValueInfoProto]] = defaultdict(list)
         for graph in self._graphs:
             for value in (*graph.output, *graph.value_info):
-                self._values[id(graph), value.name].append(value)
+                self._declarations[id(graph), value.name].append(value)
 
     def fresh(self, wanted: str) -> str:
         """Reserve a name that nothing in the model has."""
@@ -54,7 +64,7 @@ class Editor:
 
     def add(self, place: ClipNode, node: NodeProto) -> None:
         """Have a node inserted before another one."""
-        self._new.append((place.scope.body, place.index, node))
+        self._new.append(_NewNode(place.scope.body, place.index, node))
 
     def constant(self, place: ClipNode, wanted: str, tensor: TensorProto) -> str:
         """The name of a tensor as a Constant node before a node, shared by the nodes of its graph.
@@ -87,13 +97,14 @@ class Editor:
         graph = place.scope.defining(name).body
         if any(value.name == name for value in graph.input):
             return False
-        declarations = self._values[id(graph), name]
+        declarations = self._declarations[id(graph), name]
         if not declarations:
             declarations.append(graph.value_info.add(name=name))
-        # A name may be declared as an output and in value_info; all of its declarations have to agree.
-        code = TensorProto.DataType.Value(element_type)
+        # Whether something is new shows in the bytes: a type or a size that is declared already is none.
         first = declarations[0]
         before = first.SerializeToString(deterministic=True)
+        # A name may be declared as an output and in value_info; all of its declarations have to agree.
+        code = TensorProto.DataType.Value(element_type)
         for value in declarations:
             value.type.tensor_type.elem_type = code
             if dims is not None:
@@ -103,8 +114,8 @@ class Editor:
 
     def insert(self) -> None:
         """Insert the collected nodes, and remove the stored tensors that nothing reads now."""
-        for graph, index, node in reversed(self._new):  # so that the indices before it stay
-            graph.node.insert(index, node)
+        for new in reversed(self._new):  # so that the indices before it stay
+            new.graph.node.insert(new.position, new.node)
 
         # A graph reads the tensors of the graphs around it, so all of them are looked through.
         read: set[str] = set()
@@ -130,6 +141,7 @@ def set_dims(value: ValueInfoProto, dims: tuple[int, ...]) -> None:
     """Declare a shape of numbers."""
     shape = value.type.tensor_type.shape
     shape.SetInParent()  # a shape without axes, of a scalar, is declared too
+    # Dimensions that are there are changed and not replaced, since they may have denotations.
     for axis, size in enumerate(dims):
         dim = shape.dim[axis] if axis < len(shape.dim) else shape.dim.add()
         dim.dim_value = size

@@ -5,16 +5,16 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from onnx import AttributeProto, FunctionProto, ModelProto
+from onnx import AttributeProto, FunctionProto
 
-from sonnx_clip.lint.model_file import attributes_of, bodies, subgraphs
+from sonnx_clip.lint.model_file import attributes_of, bodies, bodies_in, copy_of
 from sonnx_clip.lint.operator_versions import is_clip, is_default_domain
 from sonnx_clip.lint.safe_text import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from onnx import GraphProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto
 
 FunctionKey: TypeAlias = "tuple[str, str, str]"
 """Domain, name and overload: by them a node calls a function."""
@@ -52,9 +52,8 @@ def function_clips(model: ModelProto) -> Iterator[FunctionClip]:
 
 def _with_inner_nodes(node: NodeProto) -> Iterator[NodeProto]:
     yield node
-    for _, graph in subgraphs(node.attribute):
-        for body in bodies(graph):
-            yield from body.node
+    for body in bodies_in(node.attribute):
+        yield from body.node
 
 
 def functions_by_key(model: ModelProto) -> dict[FunctionKey, FunctionProto]:
@@ -98,17 +97,18 @@ def with_default_graphs(model: ModelProto) -> tuple[ModelProto, list[str]]:
     """
     if not any(_graph_defaults(function) for function in model.functions):
         return model, []
-    copy = ModelProto()
-    copy.CopyFrom(model)
+    copy = copy_of(model)
     functions = functions_by_key(copy)
-    set_by_calls = _given_by_calls(copy, functions)
+    set_by_calls = _attributes_set_by_calls(copy, functions)
     undecided: list[str] = []
     for key, function in functions.items():
         defaults = _graph_defaults(function)
         title = function_title(function)
         if any(_refers(default, defaults) for default in defaults.values()):
+            # Put in place, the graph could hold itself.
             undecided.append(f"a default graph of {title} refers to another: it was not judged")
             continue
+        # The default is judged all the same: calls that set nothing run it.
         for name in defaults.keys() & set_by_calls.get(key, set()):
             attribute_title = f"its attribute {quoted(name)}"
             undecided.append(
@@ -125,15 +125,15 @@ def _put_in(function: FunctionProto, defaults: Mapping[str, AttributeProto]) -> 
         for attribute in attributes_of(body):
             default = defaults.get(attribute.ref_attr_name)
             if default is not None:
+                # The node knows its attribute by its own name, which need not be that of the function.
                 own_name = attribute.name
                 attribute.CopyFrom(default)
                 attribute.name = own_name
 
 
 def _refers(default: AttributeProto, defaults: Mapping[str, AttributeProto]) -> bool:
-    """Whether a default graph refers to a default graph: put in place, it could hold itself."""
-    graphs = [graph for _, graph in subgraphs([default])]
-    for body in bodies(*graphs):
+    """Whether a default graph refers to a default graph."""
+    for body in bodies_in([default]):
         for attribute in attributes_of(body):
             if attribute.ref_attr_name in defaults:
                 return True
@@ -149,7 +149,7 @@ def _graph_defaults(function: FunctionProto) -> dict[str, AttributeProto]:
     return defaults
 
 
-def _given_by_calls(
+def _attributes_set_by_calls(
     model: ModelProto,
     functions: Mapping[FunctionKey, FunctionProto],
 ) -> dict[FunctionKey, set[str]]:

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-UNSET = Known(defined=False)
-"""The facts about an unset input; not the object of an undefined name."""
+_UNSET = Known(defined=False)
 FUNCTION_INFO = "value_info of the function"
 
 
@@ -60,12 +59,16 @@ class GraphScope(dict[str, Known]):
         self.outer = outer
         is_in_function = outer is not None and outer.in_function
         self.in_function: bool = is_in_function or isinstance(body, FunctionProto)
-        self._twins = (inferred, derived)
-        self._inferred = _of_graph(inferred)
-        self._derived = self._inferred if derived is inferred else _of_graph(derived)
+        self._inferred_graph = inferred
+        self._derived_graph = derived
+        self._inferred = _inferred_types(inferred)
+        # One graph where the declarations change nothing that inference finds: it is read once.
+        self._derived = self._inferred if derived is inferred else _inferred_types(derived)
         self._declared, self.defined = _contents(body)
         self.equal: dict[Known, Known] = outer.equal if outer else {}
-        self[""] = UNSET
+        # One object that no undefined name has: a node with an unset input and one with an undefined input
+        # are judged differently.
+        self[""] = _UNSET
 
     def __missing__(self, name: str) -> Known:
         inferred = self._inferred.get(name)
@@ -94,17 +97,18 @@ class GraphScope(dict[str, Known]):
 
     def inner(self, index: int, node: NodeProto) -> Iterator[GraphScope]:
         """The scopes of the subgraphs that a node carries."""
-        inferred, derived = (self._twin_subgraphs(twin, index) for twin in self._twins)
+        inferred = self._subgraphs_after(self._inferred_graph, index)
+        derived = self._subgraphs_after(self._derived_graph, index)
         for attribute, graph in subgraphs(node.attribute):
             path = f"{self.path} > {node.op_type} node {index}, {shown(attribute)}"
             yield GraphScope(graph, path, inferred.get(attribute), derived.get(attribute), self)
 
-    def _twin_subgraphs(self, twin: GraphProto | None, index: int) -> dict[str, GraphProto]:
-        """The subgraphs of the node at an index after inference, by attribute."""
-        # Inference keeps the nodes in their order, but a twin without subgraphs comes without its nodes.
-        if twin is None or len(twin.node) != len(self.body.node):
+    def _subgraphs_after(self, graph: GraphProto | None, index: int) -> dict[str, GraphProto]:
+        """The subgraphs of the node at an index in this graph after inference, by attribute."""
+        # Inference keeps the nodes in their order, but a graph without subgraphs comes without its nodes.
+        if graph is None or len(graph.node) != len(self.body.node):
             return {}
-        return dict(subgraphs(twin.node[index].attribute))
+        return dict(subgraphs(graph.node[index].attribute))
 
 
 def _contents(
@@ -131,6 +135,7 @@ def _contents(
     for node in body.node:
         if node.op_type != "Constant" or not is_default_domain(node.domain) or not node.output:
             continue
+        # A function has no initializers: its Constant nodes are all that it stores.
         name = node.output[0]
         stored = stored_constant(node)
         if isinstance(stored, SparseTensorProto):
@@ -149,7 +154,7 @@ def _contents(
     return declared, defined
 
 
-def _of_graph(graph: GraphProto | None) -> dict[str, Declaration]:
+def _inferred_types(graph: GraphProto | None) -> dict[str, Declaration]:
     """What inference finds of each name of a graph; nothing where it found none."""
     if graph is None:
         return {}

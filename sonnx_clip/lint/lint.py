@@ -113,16 +113,19 @@ def _node_reports(
 
 
 def _judged(node: ClipNode, path: Path, *, accept_inferred: bool) -> Findings:
-    """The judgements of a node, and what the model stores of its bounds."""
-    tensors = arguments(node, path, profile())
-    judgements = judge(node, tensors, profile(), accept_inferred=accept_inferred)
+    """The problems of a node by every rule, and what the model stores of its bounds."""
+    tensors = arguments(node, path)
     bounds = scalars(tensors)
-    stored = [bound for bound in bounds if bound.value is not None]
+    stored = []
+    for bound in bounds:
+        if bound.value is not None:
+            stored.append((bound.id, bound.value_text))
     return Findings(
         operator=node.operator,
-        judgements=judgements,
+        rules=profile().rules,
+        problems=judge(node, tensors, accept_inferred=accept_inferred),
         arguments=tuple(tensor.id for tensor in tensors),
-        bounds=tuple((bound.id, bound.value_text) for bound in stored),
+        bounds=tuple(stored),
         note=_bounds_note(bounds),
     )
 
@@ -158,6 +161,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
     yield from disguise_notes(model, kinds)
 
     newest = defs.onnx_opset_version()
+    # Functions may import other operator sets than the model. One node stands for all of its set.
     node_by_opset = {node.opset: node for node in nodes}
     for opset in sorted(node_by_opset):
         if opset > newest:
@@ -171,7 +175,7 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> Iterator[str]:
         yield "the graphs of training_info are not run for inference and were not judged"
     for version in sorted({node.version for node in node_by_opset.values()}):
         # Nodes of versions without inputs for the bounds already violate R1 and R2.
-        if inputs_since(profile()) <= version < BASED_ON:
+        if inputs_since() <= version < BASED_ON:
             yield _version_note(version)
 
 
@@ -179,9 +183,11 @@ def _foreign_clip_notes(kinds: Mapping[tuple[str, str], int]) -> Iterator[str]:
     """A note for each other domain with an operator named Clip."""
     for (operator, domain), count in kinds.items():
         if operator == "Clip" and not is_default_domain(domain):
-            is_, was = ("is", "was") if count == 1 else ("are", "were")
+            verbs = "is another operator and was"
+            if count > 1:
+                verbs = "are another operator and were"
             title = f"{counted(count, 'node')} named Clip of the domain {quoted(domain)}"
-            yield f"{title} {is_} another operator and {was} not judged"
+            yield f"{title} {verbs} not judged"
 
 
 def _version_note(version: int) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 2**31 - 1
 """Protobuf reads no message of 2 GiB or more."""
-_DIGITS = 19  # no file has a number of bytes with more
+_DIGITS = 19  # of 2**63 - 1, beyond which no file can have an offset
 _SIMPLE = frozenset(
     AttributeProto.AttributeType.Value(name)
     for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
@@ -69,6 +69,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     if missing:
         what = f"not an ONNX model, or an incomplete one: no {', no '.join(missing)}"
         raise UserError(what, where, _AGAIN)
+
     tensors = list(all_tensors(model))
     try:
         # Protobuf hands over names that are not valid UTF-8 as bytes. One join finds that such a name is
@@ -77,9 +78,14 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     except TypeError:
         bad = next(text for text in all_names(model, tensors) if not isinstance(text, str))
         raise UserError(f"the name {shown(repr(bad))} is not valid UTF-8", where, _AGAIN) from None
+
     for tensor in tensors:
-        external = tensor.data_location == TensorProto.EXTERNAL or len(tensor.external_data) > 0
-        problem = _external_problem(tensor, path) if external else _data_problem(tensor)
+        # A file may have locations without the mark, or the mark without a location: both are checked.
+        has_mark = tensor.data_location == TensorProto.EXTERNAL
+        if has_mark or len(tensor.external_data) > 0:
+            problem = _external_problem(tensor, path)
+        else:
+            problem = _data_problem(tensor)
         if problem is not None:
             raise malformed(problem, path, f"tensor {quoted(tensor.name)}")
     return model
@@ -94,25 +100,33 @@ def malformed(message: str, path: Path, place: str) -> UserError:
 def all_names(model: ModelProto, tensors: Iterable[TensorProto]) -> Iterator[str]:
     """Every name that something in a model has or defines, those of its stored tensors among them."""
     # Maps over C getters: a generator for each of 100,000 nodes takes far longer.
-    parts: list[Iterable[str]] = [
-        map(attrgetter("domain"), model.opset_import),
-        map(attrgetter("name"), tensors),
-    ]
-    for function in model.functions:
-        parts += [[function.domain, function.overload], function.input, function.output]
     name_of = attrgetter("name")
     names_of_attribute = attrgetter("name", "ref_attr_name")
+    parts: list[Iterable[str]] = [
+        map(attrgetter("domain"), model.opset_import),
+        map(name_of, tensors),
+    ]
+    for function in model.functions:
+        # Inputs and outputs of a function are names, where those of a graph have types.
+        parts += [function.input, function.output]
+        parts.append([function.domain, function.overload])
     for body in bodies(model.graph, *model.functions):
-        parts += [[body.name], map(name_of, body.value_info)]
+        parts.append([body.name])
+        parts.append(map(name_of, body.value_info))
         if not isinstance(body, FunctionProto):
-            parts += [map(name_of, body.input), map(name_of, body.output)]
-        parts += [chain.from_iterable(map(texts, body.node)) for texts in _NODE_TEXTS]
-        parts.append(chain.from_iterable(map(names_of_attribute, attributes_of(body))))
+            parts.append(map(name_of, body.input))
+            parts.append(map(name_of, body.output))
+        for texts_of in _NODE_TEXTS:
+            node_texts = map(texts_of, body.node)
+            parts.append(chain.from_iterable(node_texts))
+        attribute_names = map(names_of_attribute, attributes_of(body))
+        parts.append(chain.from_iterable(attribute_names))
     return chain.from_iterable(parts)
 
 
 def _data_problem(tensor: TensorProto) -> str | None:
     """Why stored data does not fit its dimensions, which onnx's checker does not compare."""
+    # Of an undefined type and of a segment onnx makes no array, whatever the dimensions are.
     is_typeless = tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED)
     if is_typeless or tensor.HasField("segment"):
         return None
@@ -146,6 +160,7 @@ def external_files(model: ModelProto) -> list[str]:
 def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     """Why external data is not to be read: outside the model's folder, or past the end of its file."""
     entries: dict[str, str] = {}
+    # Of two locations the one that is checked here need not be the one that a runtime reads.
     for entry in tensor.external_data:
         if entry.key in entries:
             return f"its external data has more than one {quoted(entry.key)}"
@@ -157,6 +172,7 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     reason = _outside(location, path.parent)
     if reason is not None:
         return f"{title} {reason}: it must be in the model's folder"
+    # Without a length the data ends with the file, so that only its offset is compared.
     end = 0
     for name in ("offset", "length"):
         text = entries.get(name, "0")
@@ -220,23 +236,29 @@ def bodies(*roots: GraphProto | FunctionProto) -> Iterator[GraphProto | Function
     for root in roots:
         yield root
         defaults = root.attribute_proto if isinstance(root, FunctionProto) else ()
-        carried = chain(defaults, attributes_of(root))
-        yield from bodies(*(graph for _, graph in subgraphs(carried)))
+        yield from bodies_in(chain(defaults, attributes_of(root)))
+
+
+def bodies_in(attributes: Iterable[AttributeProto]) -> Iterator[GraphProto | FunctionProto]:
+    """The graphs in attributes, at any depth."""
+    for _, graph in subgraphs(attributes):
+        yield from bodies(graph)
 
 
 def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes and, by `sparse`, both parts of sparse tensors."""
+    # Nothing judges the graphs for training, but they may name external data too.
     training: list[GraphProto] = []
     for info in model.training_info:
         training += [info.initialization, info.algorithm]
     for body in bodies(model.graph, *model.functions, *training):
-        parts = []
+        sparse_tensors = []
         attributes = attributes_of(body)
         if isinstance(body, FunctionProto):
             attributes = chain(body.attribute_proto, attributes)
         else:
             yield from body.initializer
-            parts += body.sparse_initializer
+            sparse_tensors += body.sparse_initializer
         for attribute in attributes:
             if attribute.type in _SIMPLE:
                 continue
@@ -244,9 +266,16 @@ def all_tensors(model: ModelProto, *, sparse: bool = True) -> Iterator[TensorPro
                 yield attribute.t
             yield from attribute.tensors
             if attribute.HasField("sparse_tensor"):
-                parts.append(attribute.sparse_tensor)
-            parts += attribute.sparse_tensors
+                sparse_tensors.append(attribute.sparse_tensor)
+            sparse_tensors += attribute.sparse_tensors
         if sparse:
-            for part in parts:
-                yield part.values
-                yield part.indices
+            for tensor in sparse_tensors:
+                yield tensor.values
+                yield tensor.indices
+
+
+def copy_of(model: ModelProto) -> ModelProto:
+    """A copy that shares nothing with the model."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    return copy

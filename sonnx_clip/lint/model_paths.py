@@ -23,6 +23,7 @@ def model_paths(names: Iterable[Path]) -> list[Path]:
     Raises:
         UserError: a folder has no model, or nothing matches a pattern.
     """
+    # A dict keeps the order of the command line, and a model once that two patterns match.
     paths: dict[Path, None] = {}
     for name in names:
         paths.update(dict.fromkeys(_expanded(name)))
@@ -31,21 +32,22 @@ def model_paths(names: Iterable[Path]) -> list[Path]:
 
 def _expanded(name: Path) -> list[Path]:
     if name.is_dir():
-        return _models_below(name)
+        models = list(_of_match(name))
+        if not models:
+            where = shown(str(name))
+            raise UserError(f"no {SUFFIX} file in the folder", where, "name another folder")
+        return models
     # A file may have brackets in its name. Reading one that is missing is an error with its own message.
     if name.exists() or not glob.has_magic(str(name)):
         return [name]
-    models: list[Path] = []
-    for match in sorted(_matches(name)):
+    matches = glob.glob(str(name), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+    models = []
+    for match in sorted(matches):
         models += _of_match(Path(match))
     if not models:
         where = shown(str(name))
         raise UserError("no model matches the pattern", where, "name files, folders or patterns")
     return models
-
-
-def _matches(pattern: Path) -> list[str]:
-    return glob.glob(str(pattern), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
 
 
 def _of_match(match: Path) -> Iterator[Path]:
@@ -57,14 +59,6 @@ def _of_match(match: Path) -> Iterator[Path]:
     for path in sorted(match.rglob(f"*{SUFFIX}")):
         if _is_visible(path, match):
             yield path
-
-
-def _models_below(folder: Path) -> list[Path]:
-    models = list(_of_match(folder))
-    if not models:
-        where = shown(str(folder))
-        raise UserError(f"no {SUFFIX} file in the folder", where, "name another folder")
-    return models
 
 
 def _is_visible(path: Path, folder: Path) -> bool:

@@ -13,8 +13,7 @@ from sonnx_clip.lint.clip_nodes import FoundNodes, arguments, clip_nodes, find_n
 from sonnx_clip.lint.edit import Editor
 from sonnx_clip.lint.graph_scope import GraphScope
 from sonnx_clip.lint.lint import report_of
-from sonnx_clip.lint.model_file import external_files, parse_model, read_model
-from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.model_file import copy_of, external_files, parse_model, read_model
 from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.lint.self_check import OFF, UNCHANGED, SelfCheck, self_check
 from sonnx_clip.root.collection import without_collection
@@ -48,6 +47,11 @@ class NodeSteps(NamedTuple):
     place: str
     output: str
     steps: tuple[NormaliseStep, ...]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a step was done, and not only left."""
+        return any(step.done for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -94,25 +98,28 @@ def normalise(
     shapes = {**fitting_shapes(model, options.usual_shapes), **options.shapes}
     # With other shapes onnxruntime may refuse the model as such, which the self-check has to tell apart
     # from a wrong result.
-    as_read = _copy(model) if shapes else None
+    as_read = copy_of(model) if shapes else None
     notes = set_shapes(model, shapes, path)
-    before = _copy(model)
+    before = copy_of(model)
     found = find_nodes(model, path)
     _check(model, found, path, "", "correct the model first")
 
     finite = options.assume_finite
     steps = _change(model, found, path, finite=finite)
+    # A size that the user sets is a change too, even where no node needs one.
     changed = bool(notes) or any(step.done for step in chain.from_iterable(steps))
     checked = UNCHANGED
     nodes_after = found
     if changed:
         todo = "nothing was written; please report this model"
+        # The nodes are looked for anew, since facts about tensors are those of the model before.
         nodes_after = find_nodes(model, path)
         _check(model, nodes_after, path, "the result: ", todo)
         checked = OFF
         if options.self_check:
             checked = self_check(before, model, path.parent, finite=finite, as_read=as_read)
         where = shown(str(path))
+        # A result that one runtime does not load may be what another one needs; a difference never is.
         if checked.outcome == "rejected":
             todo = "nothing was written; --no-self-check writes the result for another runtime"
             raise UserError(checked.what, where, todo)
@@ -127,12 +134,6 @@ def normalise(
     report = NormaliseReport(path, target, changed, tuple(nodes), after, notes, checked)
     # Protobuf need not write the bytes that it read, so an unchanged model is the file as it was.
     return Normalised(model, model.SerializeToString() if changed else data, report)
-
-
-def _copy(model: ModelProto) -> ModelProto:
-    copy = ModelProto()
-    copy.CopyFrom(model)
-    return copy
 
 
 def _steps_of(
@@ -169,7 +170,7 @@ def _change(
             # It was judged for one call, and a change would be one for every call of the function.
             steps.append([])
             continue
-        tensors = arguments(node, path, profile())
+        tensors = arguments(node, path)
         change = NodeChange(editor, next(places), node, tensors, finite)
         steps.append(change.steps())
     editor.insert()  # at the end, since `places` has the indices of the model as it was
@@ -204,16 +205,16 @@ def _problems(model: ModelProto, found: FoundNodes, path: Path) -> Iterator[str]
 
 def _left(judged: NodeReport, steps: Sequence[NormaliseStep]) -> Iterator[NormaliseStep]:
     """What lint still has against a node, with the reason of the change that left it where there is one."""
-    for judgement in judged.findings.judgements:
-        known = [step for step in steps if not step.done and step.rule == judgement.id]
-        if judgement.problems and known:
-            yield from known
+    for rule in judged.findings.broken_rules:
+        reasons = [step for step in steps if not step.done and step.rule == rule]
+        # A step says why normalise left it, which the remedy of lint does not.
+        if reasons:
+            yield from reasons
             continue
-        for problem in judgement.problems:
-            name = judged.tensors[problem.argument]
-            title = problem.argument if name is None else f"{problem.argument} {quoted(name)}"
+        for problem in judged.findings.problems_of(rule):
+            title = judged.titles[problem.argument]
             yield NormaliseStep(
-                judgement.id,
+                rule,
                 f"{title}: {problem.message}",
                 problem.remedy,
                 done=False,

@@ -23,12 +23,14 @@ FORMAT = "sonnx-clip-normalise-4"
 
 def normalise_text(report: NormaliseReport) -> str:
     """A headline, then node by node what was done and what is left; nodes with like steps once."""
+    source = shown(str(report.source))
     target = "nothing is written" if report.target is None else shown(str(report.target))
-    lines = [f"{shown(str(report.source))} -> {target}: {_summary(report)}"]
+    lines = [f"{source} -> {target}: {_summary(report)}"]
     lines += [f"  {note}" for note in report.notes]
     lines += cause_lines(report.after)
     for group in group_by(report.nodes, _key):
         lines += _group_lines(group)
+    # The notes of lint come after the nodes, as in its own report.
     lines += [f"  note: {note}" for note in report.after.notes]
     checked = report.self_check
     if checked.outcome == "equal":
@@ -44,23 +46,22 @@ def _group_lines(group: Sequence[NodeSteps]) -> Iterator[str]:
     titles = [node_title(node.operator, node.name, node.output, node.place) for node in group]
     for title in some(titles):
         yield f"  {title}"
-    steps = [node.steps for node in group]
-    if not steps[0]:
+    if not group[0].steps:
         yield "    in the profile, itself unchanged"
-    for same_step in zip(*steps, strict=True):
+    # Nodes of a group have the same steps in the same order, which differ in names and shapes alone.
+    steps_by_node = [node.steps for node in group]
+    for same_step in zip(*steps_by_node, strict=True):
         yield from _step_lines(same_step)
 
 
 def _summary(report: NormaliseReport) -> str:
     if not report.nodes:
         return f"{NO_CLIP}, so nothing was changed"
-    changed = 0
-    for node in report.nodes:
-        if any(step.done for step in node.steps):
-            changed += 1
+    changed = sum(node.is_changed for node in report.nodes)
     clean = report.after.counts[Verdict.MEETS]
     left = len(report.nodes) - clean
     nodes = counted(len(report.nodes), "Clip node")
+    # No node may be changed and yet the file is, by --input-shape.
     unchanged = "" if report.changed else ", the file is the same byte for byte"
     return (
         f"{nodes}, {changed} changed, {clean} in the profile now, "
@@ -78,6 +79,7 @@ def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
     """The same step at several nodes."""
     first = steps[0]
     head = "" if first.done else f"left, {first.rule}: "
+    # The head is part of each text, and not of the line "… and 2 more".
     changes = [head + step.what for step in steps]
     for change in some(changes):
         yield f"    {change}"
@@ -90,8 +92,12 @@ def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:
 
 def normalise_json(run: BatchRun[NormaliseReport]) -> str:
     """Several models as one JSON document; models that could not be normalised are under ``errors``."""
-    models = [_model_object(report) for report in run.reports]
-    return json.dumps({"format": FORMAT, "models": models, "errors": error_objects(run)}, indent=2)
+    document = {
+        "format": FORMAT,
+        "models": list(map(_model_object, run.reports)),
+        "errors": error_objects(run),
+    }
+    return json.dumps(document, indent=2)
 
 
 def _model_object(report: NormaliseReport) -> dict[str, Any]:
@@ -101,8 +107,11 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         for step in node.steps:
             if step.done:
                 done[step.rule] += 1
-        steps = [asdict(step) for step in node.steps]
-        nodes.append({**node._asdict(), "steps": steps})
+        node_object = node._asdict()
+        node_object["steps"] = list(map(asdict, node.steps))
+        nodes.append(node_object)
+    self_check = asdict(report.self_check)
+    self_check["not_known"] = report.self_check.not_known
     return {
         "source": str(report.source),
         "target": None if report.target is None else str(report.target),
@@ -113,5 +122,5 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "root_causes": root_causes(report.after),
         "undecided": report.after.undecided,
         "notes": [*report.notes, *report.after.notes],
-        "self_check": {**asdict(report.self_check), "not_known": report.self_check.not_known},
+        "self_check": self_check,
     }

@@ -49,6 +49,7 @@ def ask_onnx(model: ModelProto) -> OnnxAnswer:
         return OnnxAnswer(model.graph, failure=_one_line(done.failure))
     refusal, *models = TensorProto.FromString(done.result).string_data
     inlined, inferred, derived = map(_graph_of, models)
+    # A model that the child left out is equal to one that is here.
     return OnnxAnswer(
         inlined=inlined or model.graph,
         inferred=inferred or derived,
@@ -128,6 +129,7 @@ def _empty_tensors(model: ModelProto) -> Iterator[tuple[TensorProto, TensorProto
             continue
         for name in _DATA_FIELDS:
             tensor.ClearField(name)
+        # Without the data, which nothing reads afterwards: a copy of large weights would take long.
         original = TensorProto()
         original.CopyFrom(tensor)
 
@@ -171,15 +173,18 @@ def _strip_declarations(model: ModelProto, graphs: Sequence[GraphProto]) -> None
 
     The outputs of operators that onnx does not know keep theirs: nothing else declares them.
     """
+    # What a call computes follows from the body of its function, which inference enters.
     functions = {(f.name, f.domain, f.overload) for f in model.functions}
     for graph in graphs:
         # There are few kinds, where there may be 100,000 nodes.
         kinds = set(map(_KIND, graph.node)) - functions
-        unknown = set()
+        unknown = []
         for operator, domain, overload in kinds:
             if not _is_known(operator, domain):
-                unknown.add((operator, domain, overload))
-        foreign = _outputs_of_kinds(graph, unknown) if unknown else set()
+                unknown.append((operator, domain, overload))
+        foreign = set()
+        if unknown:
+            foreign = _outputs_of_kinds(graph, unknown)
         kept = [value for value in graph.value_info if value.name in foreign]
         del graph.value_info[:]
         graph.value_info.extend(kept)

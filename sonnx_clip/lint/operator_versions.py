@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import NodeProto, defs
 
+from sonnx_clip.lint.profile import profile
+
 if TYPE_CHECKING:
     from onnx import FunctionProto
     from onnx.defs import OpSchema
 
-    from sonnx_clip.lint.profile import Profile, ProfileType
+    from sonnx_clip.lint.profile import ProfileType
 
 BASED_ON = 13
 """The version on whose text the profile is based."""
@@ -86,14 +88,15 @@ def inputs(operator: str, version: int) -> tuple[str, ...]:
     return tuple(operand.name for operand in schema(operator, version).inputs)
 
 
-def inputs_since(profile: Profile) -> int:
+@cache
+def inputs_since() -> int:
     """The first version with every operand as an input; earlier versions have attributes."""
-    operator = profile.signature.op_type
-    operands = {operand.onnx for operand in profile.signature.operands}
-    with_inputs = (
-        version for version in versions(operator) if operands.issubset(inputs(operator, version))
-    )
-    return next(with_inputs)
+    signature = profile().signature
+    operands = {operand.onnx for operand in signature.operands}
+    for version in versions(signature.op_type):
+        if operands.issubset(inputs(signature.op_type, version)):
+            return version
+    raise ValueError(f"no version of {signature.op_type} has all operands as inputs")
 
 
 def types_of(operator: str, version: int) -> frozenset[str]:

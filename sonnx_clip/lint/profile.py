@@ -73,6 +73,7 @@ class Profile:
 
         ValueError if there is none.
         """
+        # Two restrictions may have one word: that a bound is set is R1 for the one and R2 for the other.
         for restriction in self.restrictions:
             if restriction.word == word and operand.id in restriction.of:
                 return restriction.id

@@ -16,6 +16,7 @@ from sonnx_clip.lint.verdict import (
     Verdict,
     group_by,
     more_than_some,
+    most_severe,
     some,
 )
 from sonnx_clip.root.terminal import colored, counted, listed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.lint.totals import LintTotals
-    from sonnx_clip.lint.verdict import BatchRun, Finding, Judgement
+    from sonnx_clip.lint.verdict import BatchRun, Finding
 
 FORMAT = "sonnx-clip-lint-2"
 NO_CLIP = "no Clip node"
@@ -43,7 +44,7 @@ def to_text(report: ModelReport) -> str:
     opsets = []
     for domain, version in report.opsets:
         opsets.append(f"{domain or _DEFAULT_DOMAIN} {version}")
-    opset = shown(", ".join(opsets))
+    opset = shown(", ".join(opsets))  # domains are text from the model
     path = shown(str(report.path))
     lines = [f"{path} (opset {opset}): {_summary(report)}"]
     lines += cause_lines(report)
@@ -119,13 +120,9 @@ def statistics_lines(run: BatchRun[ModelReport]) -> list[str]:
 
 def _is_complete(report: ModelReport) -> bool:
     """Whether the nodes were judged by every rule."""
-    # With --select or --ignore judgements are left out, and "every restriction" would claim too much.
-    rule_count = len(profile().rules)
-    for node in report.nodes:
-        judged = node.findings.judgements
-        if len(judged) < rule_count:
-            return False
-    return True
+    # With --select or --ignore rules are left out, and "every restriction" would claim too much.
+    rules = profile().rules
+    return all(node.findings.rules == rules for node in report.nodes)
 
 
 def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str]:
@@ -141,12 +138,8 @@ def _by_verdict(counts: Mapping[Verdict, int], *, is_complete: bool) -> list[str
 def _verb(verdict: Verdict, count: int, *, is_complete: bool) -> str:
     """A verdict as a verb in the singular or the plural."""
     singular, plural = _WORDS[verdict]
-    words = plural
-    if count == 1:
-        words = singular
-    if is_complete:
-        return words
-    return words.replace("every", "every judged")
+    verb = singular if count == 1 else plural
+    return verb if is_complete else verb.replace("every", "every judged")
 
 
 def _summary(report: ModelReport) -> str:
@@ -207,9 +200,9 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     if first.note:
         lines.append(f"    note: {first.note}")
     if not first.findings:
-        met = [judgement.id for judgement in first.judgements]
-        line = f"    meets {', '.join(met)}"
+        line = f"    meets {', '.join(first.rules)}"
         lines.append(colored(line, _COLORS[Verdict.MEETS]))
+    # Findings of the group read alike, so each is printed once, with the names of several nodes.
     tensors = {}
     for argument in first.arguments:
         tensors[argument] = _tensors(group, argument)
@@ -244,16 +237,15 @@ def broken_rules(finding: Finding) -> str:
 
 def _remedy_lines(report: ModelReport) -> list[str]:
     """Each remedy once, with the rules that it settles; of remedies that differ in a shape, the first."""
-    # Nodes with equal facts share their findings.
-    by_identity = {id(node.findings): node.findings for node in report.nodes}
     findings = []
-    for node_findings in by_identity.values():
+    for node_findings in report.distinct_findings:
         for finding in node_findings.findings:
             # Root causes have remedies of their own.
             closed = finding.without_open() if report.causes else finding
             if closed is not None:
                 findings.append(closed)
     lines = []
+    # All missing declarations are one group: their remedies differ in the inferred shape alone.
     for same in group_by(findings, lambda finding: finding.is_undeclared or finding.remedy):
         remedies: dict[str, None] = {}
         rules: dict[str, None] = {}
@@ -316,12 +308,7 @@ def json_parts(
 
 def error_objects(run: BatchRun[Any]) -> list[dict[str, str]]:
     """The models that could not be read, for machines."""
-    errors = []
-    for path, error in run.errors:
-        model = str(path)
-        message = str(error)
-        errors.append({"model": model, "message": message})
-    return errors
+    return [{"model": str(path), "message": str(error)} for path, error in run.errors]
 
 
 def root_causes(report: ModelReport) -> list[dict[str, Any]]:
@@ -347,30 +334,29 @@ def _node_object(node: NodeReport) -> dict[str, Any]:
         "note": judged.note,
         "verdict": judged.verdict,
         "findings": [_finding_object(node, finding) for finding in judged.findings],
-        "restrictions": [_judgement_object(node, judgement) for judgement in judged.judgements],
+        "restrictions": [_rule_object(node, rule) for rule in judged.rules],
     }
 
 
-def _judgement_object(node: NodeReport, judgement: Judgement) -> dict[str, Any]:
-    problems = []
-    for problem in judgement.problems:
-        tensor = node.tensors[problem.argument]
-        problems.append({**vars(problem), "tensor": tensor})
+def _rule_object(node: NodeReport, rule: str) -> dict[str, Any]:
+    problems = node.findings.problems_of(rule)
+    shown_problems = []
+    for problem in problems:
+        fields = {**vars(problem), "tensor": node.tensors[problem.argument]}
+        del fields["rule"]  # the object around it has it
+        shown_problems.append(fields)
     return {
-        "id": judgement.id,
-        "statement": profile().statement(judgement.id),
-        "verdict": judgement.verdict,
-        "problems": problems,
+        "id": rule,
+        "statement": profile().statement(rule),
+        "verdict": most_severe(problem.verdict for problem in problems),
+        "problems": shown_problems,
     }
 
 
 def _finding_object(node: NodeReport, finding: Finding) -> dict[str, Any]:
-    named = {}
-    for id_, name in node.tensors.items():
-        named[id_] = f"{id_} {quoted(name)}" if name else id_
     return {
-        "rules": list(dict.fromkeys(finding.rules)),
+        "rules": finding.rules,
         "verdict": finding.verdict,
-        "message": finding.sentence(named),
+        "message": finding.sentence(node.titles),
         "remedy": finding.remedy,
     }

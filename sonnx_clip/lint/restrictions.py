@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, inputs, schema, type_problem
+from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.safe_text import show_dims, show_number, shown
 from sonnx_clip.lint.tensors import Dims, NodeTensor, static_dims, symbolic_dims
 from sonnx_clip.lint.verdict import (
     ASSUME_FINITE,
     NORMALISE,
     SEE,
-    Judgement,
     Problem,
     Verdict,
     declares,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.lint.clip_nodes import ClipNode
-    from sonnx_clip.lint.profile import LintRule, Profile
+    from sonnx_clip.lint.profile import LintRule
 
 _INLINE = "inline the function first: onnx.inliner.inline_local_functions"
 _DECLARE = "(value_info, or the type of the graph's input or output)"
@@ -38,19 +38,22 @@ _NO_TYPE = "no declared element type"
 def judge(
     node: ClipNode,
     tensors: Sequence[NodeTensor],
-    profile: Profile,
     *,
     accept_inferred: bool = False,
-) -> tuple[Judgement, ...]:
-    """Judge a node with its operands and its result; inferred shapes and types may count as declared."""
-    judge = _Judge(node, tensors, profile, accept_inferred)
-    problems_by_rule = {rule.id: judge.problems(rule) for rule in profile.restrictions}
-    problems_by_rule["element_types"] = [judge.element_type()]
-    problems_by_rule["C1"] = [judge.constraint()]
-    judgements = []
-    for rule, problems in problems_by_rule.items():
-        judgements.append(Judgement(rule, tuple(filter(None, problems))))
-    return tuple(judgements)
+) -> tuple[Problem, ...]:
+    """The problems of a node with each rule; inferred shapes and types may count as declared."""
+    node_judge = _Judge(node, tensors, accept_inferred)
+    # In the order of `Profile.rules`, which reports rely on.
+    problems_by_rule = {}
+    for rule in profile().restrictions:
+        problems_by_rule[rule.id] = node_judge.problems(rule)
+    problems_by_rule["element_types"] = [node_judge.element_type()]
+    problems_by_rule["C1"] = [node_judge.constraint()]
+    judged = []
+    for rule_id, problems in problems_by_rule.items():
+        for problem in filter(None, problems):
+            judged.append(replace(problem, rule=rule_id))
+    return tuple(judged)
 
 
 def _violates(
@@ -80,7 +83,6 @@ class _Judge:
 
     node: ClipNode
     tensors: Sequence[NodeTensor]
-    profile: Profile
     accept_inferred: bool
 
     @property
@@ -89,20 +91,28 @@ class _Judge:
 
     def problems(self, rule: LintRule) -> list[Problem | None]:
         """What each tensor that a restriction concerns has against it."""
-        concerned = [tensor for tensor in self.tensors if tensor.id in rule.of]
-        present = [tensor for tensor in concerned if tensor.name is not None]
+        absent = []
+        present = []
+        for tensor in self.tensors:
+            if tensor.id not in rule.of:
+                continue
+            if tensor.name is None:
+                absent.append(tensor)
+            else:
+                present.append(tensor)
         match rule.word:
             case "is_set":
-                return [self.unset_bound(tensor) for tensor in concerned if tensor.name is None]
+                return [*map(self.unset_bound, absent)]
             case "is_sparse":
-                return [self.density(tensor) for tensor in present]
+                return [*map(self.density, present)]
             case "has_explicit_shape":
-                return [self.shape(tensor) for tensor in present]
+                return [*map(self.shape, present)]
             case "same_type":
-                first = next((tensor for tensor in present if self.types(tensor)), None)
+                # With X itself in its place, a missing type of X would leave all others uncompared.
+                first = next(filter(self.types, present), None)
                 return [self.same_type(tensor, first) for tensor in present]
             case "is_scalar":
-                return [self.scalar(tensor) for tensor in present]
+                return [*map(self.scalar, present)]
         raise ValueError(f"lint has no check for the word {rule.word} of {rule.id}")
 
     # --- R1, R2: the bounds are set -------------------------------------------------------------------------
@@ -122,10 +132,11 @@ class _Judge:
         title = f"input {bound.id} ({name})"
         how = "is the empty name" if len(node.proto.input) > position else "is absent"
         message = f"{title} is not set: input {position} of the node {how}"
-        remedy = self.bound_remedy(bound)
-        if value is not None:
-            message += f"; the attribute {name} = {value} has no effect in {node.operator}"
-            remedy = f"set {title} to a scalar {value} of {self.x.id}'s element type"
+        if value is None:
+            return _violates(bound, message, self.bound_remedy(bound))
+        # The attribute shows which bound was meant, so the remedy is its value and not the numeric limit.
+        message += f"; the attribute {name} = {value} has no effect in {node.operator}"
+        remedy = f"set {title} to a scalar {value} of {self.x.id}'s element type"
         return _violates(bound, message, remedy)
 
     def attribute(self, name: str) -> str | None:
@@ -150,7 +161,7 @@ class _Judge:
         """How to set a bound, in the order in which `NodeChange` decides whether normalise can."""
         name = bound.operand.onnx
         limit = LIMITS.get(name)
-        etype = self.profile.element_type(self.x.known_type)
+        etype = profile().element_type(self.x.known_type)
         by_hand = f"set input {bound.id} ({name}) to a scalar of {self.x.id}'s element type"
         if limit is None or etype is None:
             return by_hand
@@ -183,7 +194,8 @@ class _Judge:
         if self.accept_inferred and explicit is not None:
             return None
 
-        # A shape that inference finds no numbers for either follows from a root cause.
+        # A shape that inference finds no numbers for either follows from a root cause. Reports then name
+        # the cause once, in place of each shape.
         is_open = explicit is None and static_dims(tensor.derived.dims) is None
         remedy = self.shape_remedy(inferred, explicit)
         if tensor.dims is not None:
@@ -241,6 +253,7 @@ class _Judge:
             message = f"declared with element type {types[0]}, but inference finds {derived}"
             remedy = f"declare {derived}, or put a Cast to {types[0]} before the node"
             return _violates(tensor, message, remedy)
+        # Without a declared type nothing contradicts the others, and nothing shows that it agrees.
         if not types or first is None:
             inferred = tensor.inferred.element_type
             fact = f"{_TYPE} {inferred}" if inferred and not self.node.in_function else ""
@@ -273,11 +286,13 @@ class _Judge:
             dims = tensor.dims
         if dims is None:
             hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
+            # The missing declaration is R4's; here it only leaves open whether the bound is a scalar.
             message = "its shape is not declared, so it may not be empty"
             return _unknown(tensor, message, f"{SEE}R4{hint}", lacks=_SHAPE)
         if not dims:
             return None
         remedy = "make the bound a scalar: shape []"
+        # The conditions of `NodeChange._obstacle_to_scalar`: normalise leaves every other shape as it is.
         one_entry = dims == (1,) and not tensor.contradiction and tensor.sparse is None
         if one_entry and self.x.known_dims and not self.node.in_function:
             remedy = f"{NORMALISE} makes the bound a scalar"
@@ -295,7 +310,7 @@ class _Judge:
             return _unknown(x, _NO_TYPE, f"{SEE}R5", lacks=_TYPE)
         if x.derived.element_type:
             types.append(x.derived.element_type)
-        known = [etype.onnx for etype in self.profile.element_types]
+        known = [etype.onnx for etype in profile().element_types]
         for name in types:
             if name not in known:
                 message = f"element type {name}, for which the profile does not define clip"

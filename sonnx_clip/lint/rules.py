@@ -40,7 +40,7 @@ def rules_to_judge(
             f"{listed(contradictory)} is selected and ignored", todo="remove one of the options"
         )
     reasons = dict.fromkeys(left_out, "")
-    _rule_ids(reasons_of_file, file)
+    _rule_ids(reasons_of_file, file)  # for its error alone: an id of the file may be misspelt
     for rule, reason in reasons_of_file.items():
         # The command line is more specific than the file, so a rule that it selects is judged.
         if rule not in chosen:
@@ -64,10 +64,11 @@ def _rule_ids(texts: Iterable[str], where: str) -> list[str]:
     ids: list[str] = []
     for text in texts:
         ids += map(str.strip, text.split(","))
+    rules = profile().rules
     for id_ in ids:
-        if id_ not in profile().rules:
-            near = nearest(id_, profile().rules)
+        if id_ not in rules:
+            near = nearest(id_, rules)
             hint = f"did you mean {near[0]}? " if near else ""
-            rules = ", ".join(profile().rules)
-            raise UserError(f"no rule is named '{id_}'", where, f"{hint}The rules: {rules}")
+            todo = f"{hint}The rules: {', '.join(rules)}"
+            raise UserError(f"no rule is named '{id_}'", where, todo)
     return ids

@@ -11,8 +11,7 @@ from sonnx_clip.root.decimals import decimal_text
 if TYPE_CHECKING:
     from sonnx_clip.lint.tensors import Dims
 
-_SHOWN = 400
-"""The most characters of a text from outside that are printed."""
+_SHOWN = 400  # the most characters of a text from outside that are printed
 
 
 def show_dims(dims: Dims) -> str:
@@ -38,7 +37,7 @@ def show_number(value: float, element_type: str | None) -> str:
     """
     if isinstance(value, int) or not math.isfinite(value):
         return str(value)
-    sign = "-" if math.copysign(1, value) < 0 else ""
+    sign = "-" if math.copysign(1, value) < 0 else ""  # -0.0 is not below 0
     return sign + decimal_text(Fraction(abs(value)), _FORMATS.get(element_type or "", _DOUBLE))
 
 
@@ -46,7 +45,7 @@ def shown(text: str | bytes) -> str:
     """Text from outside as it is safe to print: shortened, on one line, control characters escaped."""
     if isinstance(text, bytes):  # as which protobuf hands over what is not valid UTF-8
         text = repr(text)
-    if len(text) > _SHOWN:
+    if len(text) > _SHOWN:  # before escaping, which may make a text ten times as long
         return f"{shown(text[: _SHOWN // 2])}… ({len(text)} characters)"
     if text.isprintable():
         return text

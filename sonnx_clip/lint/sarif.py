@@ -41,6 +41,7 @@ def to_sarif(run: BatchRun[ModelReport], ignored: Mapping[str, str] | None = Non
     notes = []
     results: list[Object] = []
     for report in run.reports:
+        # A consumer would take the absence of results for a clean model where not all could be analysed.
         failures += [_notification("error", text, report.path) for text in report.undecided]
         notes += [_notification("note", text, report.path) for text in report.notes]
         results += _results(report)
@@ -105,9 +106,9 @@ def _results(report: ModelReport) -> Iterator[Object]:
     """One for each finding, and one for each root cause in place of all problems that follow from it."""
     for nodes in report.alike:
         for finding in nodes[0].findings.findings:
-            without_causes = finding.without_open() if report.causes else finding
-            if without_causes is not None:
-                yield _finding(report, nodes, without_causes)
+            closed = finding.without_open() if report.causes else finding
+            if closed is not None:
+                yield _finding(report, nodes, closed)
     for cause in report.causes:
         yield _cause(report, cause)
 
@@ -161,15 +162,14 @@ def _finding(
     """One finding at all nodes that have it; its rule is the first that it violates, or leaves unknown."""
     first = nodes[0]
     argument = finding.problems[0].argument
-    places = [_location(report, node, node.tensors[argument]) for node in nodes]
+    places = []
+    for node in nodes:
+        places.append(_location(report, node, node.tensors[argument]))
 
     title = f"{first.findings.operator} {quoted(first.name or first.output)}"
     if len(nodes) > 1:
         title += f" and {len(nodes) - 1} more"
-    tensors = {}
-    for id_, name in first.tensors.items():
-        tensors[id_] = f"{id_} {quoted(name)}" if name else id_
-    sentence = f"{title}: {broken_rules(finding)}: {finding.sentence(tensors)}."
+    sentence = f"{title}: {broken_rules(finding)}: {finding.sentence(first.titles)}."
     text = f"{sentence} Remedy: {finding.remedy}"
 
     # Violated rules come first. Positions change when a model is edited, so the fingerprint has names.

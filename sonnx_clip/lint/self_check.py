@@ -41,9 +41,8 @@ _MEMORY = 2 << 30  # that the runtime may use, beside its share for the model
 _MEMORY_PER_MODEL = 10  # times the size of the model and its weights
 # Sizes to try for open dimensions, in this order, until the model runs.
 _SIZES = (2, 1, 3, 4, 8, 16, 32, 48, 64, 224)
-_MOST_ENTRIES = 1 << 25
-_MOST_FEEDS = 32
-_SMALL = np.arange(4)
+_MOST_ENTRIES = 1 << 25  # of one input
+_SMALL = np.arange(4)  # in place of special values, for sizes and counts
 
 
 @dataclass(frozen=True)
@@ -156,6 +155,7 @@ def _compare_at(
             raise _EndError("not run", message) from None
         message = f"{name} loads the model, but not the result: {error}"
         raise _EndError("rejected", message) from None
+
     answered = _answered(first, before, finite=finite)
     # A model with random numbers differs from itself: no comparison says anything of the result.
     feed, expected = answered[0]
@@ -209,13 +209,14 @@ def _answered(
     finite: bool,
 ) -> list[tuple[Feed, list[object]]]:
     """The inputs on which the original runs, each with its outputs."""
+    # An input with a stored tensor has a default, and is left to it.
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     inputs = [value for value in model.graph.input if value.name not in stored]
     reason = "it has no output"
     counts = _counts(model)
-    has_open_size = any(map(_has_open_size, inputs))
-    sizes = _SIZES if has_open_size else _SIZES[:1]
+    # Without open sizes another number would change nothing.
+    sizes = _SIZES if any(map(_has_open_size, inputs)) else _SIZES[:1]
     for size in sizes:
         answers = []
         for feed in feeds(inputs, size, finite=finite, counts=counts):
@@ -253,6 +254,7 @@ def _bits(result: Any) -> Any:
 
 def _counts(model: ModelProto) -> set[str]:
     """The names from which sizes or counts are computed; all inputs of a function that computes some."""
+    # By name alone: a function too many among them only keeps its inputs small.
     functions: set[str] = set()
     for function in model.functions:
         for body in bodies(function):
@@ -317,7 +319,7 @@ def feeds(
 
     # Each turn shows every input the special values after those of the turn before.
     tried = [small, ordinary]
-    for turn in range(min(turns, _MOST_FEEDS)):
+    for turn in range(turns):
         feed = {}
         for name, shape in shapes.items():
             rolled = np.roll(special[name], -turn * math.prod(shape))
@@ -334,7 +336,9 @@ def _form(value: ValueInfoProto, size: int) -> tuple[np.dtype[Any], tuple[int, .
         raise _EndError("not run", f"{name} is not a tensor")
     if not tensor.HasField("shape"):
         raise _EndError("not run", f"{name} has no shape; --input-shape sets it")
-    shape = tuple(dim.dim_value if dim.dim_value > 0 else size for dim in tensor.shape.dim)
+    # Protobuf reads a size that is not set as 0, and exporters write -1 for an open one.
+    declared = [dim.dim_value for dim in tensor.shape.dim]
+    shape = tuple(number if number > 0 else size for number in declared)
     entries = math.prod(shape)
     if entries > _MOST_ENTRIES:
         raise _EndError("not run", f"{name} has {entries} entries, too many to try")
@@ -366,6 +370,7 @@ def _special_values(dtype: np.dtype[Any], *, finite: bool) -> Array:
     numbers.append(np.nan)
     if not finite:
         numbers.append(np.inf)
+    # Both signs, so that -0 and a NaN with its sign bit are among them.
     positive = np.array(numbers).astype(dtype)
     return np.concatenate([positive, -positive])
 

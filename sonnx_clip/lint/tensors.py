@@ -108,14 +108,18 @@ class NodeTensor:
     @property
     def not_tensor(self) -> str | None:
         """The kind of a value that is declared or inferred to be no tensor."""
-        infos = (*self.declared, self.derived)
-        return next((info.not_tensor for info in infos if info.not_tensor), None)
+        for info in (*self.declared, self.derived):
+            if info.not_tensor:
+                return info.not_tensor
+        return None
 
     @property
     def sparse(self) -> str | None:
         """Where it is declared or inferred to be sparse."""
-        infos = (*self.declared, self.inferred, self.derived)
-        return next((info.origin for info in infos if info.sparse), None)
+        for info in (*self.declared, self.inferred, self.derived):
+            if info.sparse:
+                return info.origin
+        return None
 
     @property
     def dims(self) -> Dims | None:
@@ -125,6 +129,7 @@ class NodeTensor:
         dims = []
         for declared_sizes in zip(*self.shapes, strict=True):
             symbols = [dim for dim in declared_sizes if isinstance(dim, str)]
+            # Numbers of one axis are equal here, since the shapes do not contradict each other.
             dims.append(symbols[0] if symbols else declared_sizes[0])
         return tuple(dims)
 
@@ -140,8 +145,10 @@ class NodeTensor:
         """The declared shape, or else the inferred one; None where they contradict each other."""
         if self.contradiction:
             return None
-        shapes = (self.dims, self.derived.dims, self.inferred.dims)
-        return next((dims for dims in shapes if dims is not None), None)
+        for dims in (self.dims, self.derived.dims, self.inferred.dims):
+            if dims is not None:
+                return dims
+        return None
 
     @property
     def value(self) -> int | float | None:
@@ -149,6 +156,7 @@ class NodeTensor:
         text = self._stored.value
         if text is None:
             return None
+        # An integer stays one: a float would round those of 64 bits.
         return int(text) if text.removeprefix("-").isdecimal() else float(text)
 
     @property
@@ -212,6 +220,7 @@ def from_type(type_proto: TypeProto, origin: str) -> Declaration:
 
 def from_stored(tensor: TensorProto | SparseTensorProto, origin: str) -> Declaration:
     """The declaration that a stored tensor makes."""
+    # A size below zero is no number of entries, as in `_type_dim`.
     dims = tuple(dim if dim >= 0 else str(dim) for dim in tensor.dims)
     if isinstance(tensor, SparseTensorProto):
         element_type = _element_type(tensor.values.data_type)
@@ -226,9 +235,9 @@ _CONSTANTS = {"FLOAT": TensorProto.FLOAT, "INT": TensorProto.INT64, "STRING": Te
 
 def stored_constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
     """What a Constant node stores; None where its caller sets that, or where it has not exactly one value."""
-    attribute = node.attribute[0] if len(node.attribute) == 1 else None
-    if attribute is None or attribute.ref_attr_name:
+    if len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
         return None
+    attribute = node.attribute[0]
     name = attribute.name
     kind = AttributeProto.AttributeType.Name(attribute.type)
     if (name, kind) in (("value", "TENSOR"), ("sparse_value", "SPARSE_TENSOR")):
@@ -248,8 +257,10 @@ def stored_constant(node: NodeProto) -> TensorProto | SparseTensorProto | None:
 def _element_type(code: int) -> str | None:
     if code == TensorProto.UNDEFINED:
         return None
-    known: dict[int, str] = {number: name for name, number in TensorProto.DataType.items()}
-    return known.get(code, f"element type {code}")
+    # A file may have the number of a type that a newer onnx defines.
+    if code not in TensorProto.DataType.values():
+        return f"element type {code}"
+    return str(TensorProto.DataType.Name(code))
 
 
 def _type_dim(dim: Any) -> int | str:

@@ -28,7 +28,7 @@ class LintTotals:
     """Models and nodes by verdict."""
 
     models: Mapping[Verdict, int]
-    without_clip: int
+    without_clip: int  # these have no verdict, and are in no other number
     nodes: Counter[Verdict]
     undeclared: int  # nodes that lack nothing but declared shapes or element types
     rules: tuple[RuleCount, ...]  # those that a node breaks, in the order of the page
@@ -63,13 +63,11 @@ def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
     nodes: Counter[tuple[str, Verdict]] = Counter()
     models: Counter[str] = Counter()
     for report in run.reports:
-        broken = set()
+        broken = set()  # so that a model counts once, however many of its nodes break a rule
         for node in report.nodes:
-            for judgement in node.findings.judgements:
-                if judgement.problems:
-                    # Once, by the worst of its problems, however many tensors break the rule.
-                    nodes[judgement.id, judgement.verdict] += 1
-                    broken.add(judgement.id)
+            for rule, verdict in node.findings.broken_rules.items():
+                nodes[rule, verdict] += 1
+                broken.add(rule)
         models.update(broken)
     counts = []
     for rule in profile().rules:

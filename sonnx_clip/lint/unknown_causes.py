@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
-
-from onnx import ModelProto
 
 from sonnx_clip.lint.clip_nodes import FoundNodes, find_nodes
 from sonnx_clip.lint.edit import set_dims
 from sonnx_clip.lint.graph_scope import typed
-from sonnx_clip.lint.model_file import bodies, subgraphs
+from sonnx_clip.lint.model_file import bodies_in, copy_of
 from sonnx_clip.lint.safe_text import quoted, show_dims
 from sonnx_clip.lint.tensors import static_dims, symbolic_dims
 from sonnx_clip.lint.verdict import NORMALISE, RootCause
@@ -22,14 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from onnx import NodeProto
+    from onnx import ModelProto, NodeProto
 
     from sonnx_clip.lint.clip_nodes import ClipNode
     from sonnx_clip.lint.graph_scope import GraphScope
     from sonnx_clip.lint.tensors import Dims
 
+# Sizes with which it is tried whether numbers for the inputs give the shapes: of axis 0, of the others.
+# Several, since a model need not accept every size.
 _TRIALS = ((1, 224), (1, 16), (2, 64))
-"""Sizes with which it is tried whether numbers for the inputs give the shapes: of axis 0, of the others."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def causes_of(
         path: the file, for messages.
     """
     nodes = [found.nodes[index] for index in open_nodes]
-    follow = f"the shapes of {counted(len(nodes), 'Clip node')} are not known as numbers"
+    follow = _unknown_shapes(len(nodes))
     needed = _needed(nodes)
     without_shape: list[_OpenInput] = []
     dynamic: list[_OpenInput] = []
@@ -78,6 +76,10 @@ def causes_of(
         first = with_sizes.nodes[still_open[0]]
         causes.append(_stop(first, len(still_open)))
     return tuple(causes)
+
+
+def _unknown_shapes(count: int) -> str:
+    return f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
 
 
 def _without_shape(value: _OpenInput, follow: str) -> RootCause:
@@ -102,7 +104,7 @@ def _dynamic(value: _OpenInput, follow: str, *, offered: bool) -> RootCause:
 def _stop(node: ClipNode, count: int) -> RootCause:
     """The cause where no size of an input is open, or none of them is the reason."""
     remedy = "declare the shapes behind it (value_info), or derive them from constants"
-    follow = f"the shapes of {counted(count, 'Clip node')} are not known as numbers"
+    follow = _unknown_shapes(count)
     stop = None if node.scope.in_function else _where_inference_stops(node)
     if stop is None:
         return RootCause(None, f"inference stops at the nodes before Clip: {follow}", remedy)
@@ -141,17 +143,18 @@ def _outermost(node: ClipNode) -> tuple[GraphScope, set[str]]:
 
 
 def _holds(carrier: NodeProto, inner: NodeProto) -> bool:
-    graphs = [graph for _, graph in subgraphs(carrier.attribute)]
-    nodes = chain.from_iterable(body.node for body in bodies(*graphs))
-    # Protobuf makes a new object at some look-ups, so that identity alone does not suffice.
-    return any(node is inner or node == inner for node in nodes)
+    for body in bodies_in(carrier.attribute):
+        for node in body.node:
+            # Protobuf makes a new object at some look-ups, so that identity alone does not suffice.
+            if node is inner or node == inner:
+                return True
+    return False
 
 
 def _reads(node: NodeProto) -> set[str]:
     """The names that a node reads, those in the graphs that it carries among them."""
     names = set(node.input)
-    graphs = [graph for _, graph in subgraphs(node.attribute)]
-    for body in bodies(*graphs):
+    for body in bodies_in(node.attribute):
         for inner in body.node:
             names.update(inner.input)
     return names
@@ -187,6 +190,7 @@ def _where_inference_stops(node: ClipNode) -> tuple[int, NodeProto] | None:
     scope, indices, _ = _ancestors(node)
     for index in indices:
         proto = scope.body.node[index]
+        # Optional inputs and outputs that are not set have the empty name, and no shape.
         inputs_known = all(_has_numbers(scope, name) for name in proto.input if name)
         outputs_known = all(_has_numbers(scope, name) for name in proto.output if name)
         if inputs_known and not outputs_known:
@@ -211,7 +215,7 @@ def _settled_by_sizes(
 ) -> FoundNodes:
     """The nodes of the model with numbers for the sizes of inputs: of the trial that settles most."""
     best: FoundNodes | None = None
-    fewest_open = len(open_nodes) + 1
+    fewest_open = len(open_nodes) + 1  # so that the first trial is better than none
     for sizes in _TRIALS:
         trial = find_nodes(_with_sizes(model, inputs, sizes), path)
         still_open = sum(_is_open(trial.nodes[index]) for index in open_nodes)
@@ -229,8 +233,7 @@ def _with_sizes(
     sizes: tuple[int, int],
 ) -> ModelProto:
     """A copy of the model with a number for each open size of these inputs."""
-    copy = ModelProto()
-    copy.CopyFrom(model)
+    copy = copy_of(model)
     first, others = sizes
     dims_of = {value.name: value.dims for value in inputs}
     for value in copy.graph.input:

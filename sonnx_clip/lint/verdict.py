@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from sonnx_clip.lint.safe_text import shown
+from sonnx_clip.lint.safe_text import quoted, shown
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from pathlib import Path
 
     from sonnx_clip.lint.normalise import NormaliseReport
@@ -61,27 +69,19 @@ class Problem:
     # The declaration that the tensor lacks, `shape` or `element type`, if that is all.
     lacks: str = ""
     inferred: str = ""  # the fact in its place that inference finds and normalise declares
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """One restriction and the problems that a Clip node has with it."""
-
-    id: str
-    problems: tuple[Problem, ...]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst of its problems, `meets` without any."""
-        return most_severe(problem.verdict for problem in self.problems)
+    rule: str = ""  # the rule that it is a problem with
 
 
 @dataclass(frozen=True)
 class Finding:
     """One reason why a node breaks rules: equal problems of tensors, or all missing declarations."""
 
-    rules: tuple[str, ...]  # of each problem
     problems: tuple[Problem, ...]
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that it breaks, each once."""
+        return list(dict.fromkeys(problem.rule for problem in self.problems))
 
     @property
     def verdict(self) -> Verdict:
@@ -93,10 +93,11 @@ class Finding:
         """The rules that it breaks, each once, the violated ones first."""
         violated: list[str] = []
         unknown: list[str] = []
-        for rule, problem in zip(self.rules, self.problems, strict=True):
+        for problem in self.problems:
             rules = violated if problem.verdict == Verdict.VIOLATES else unknown
-            if rule not in rules and rule not in violated:
-                rules.append(rule)
+            # Named once: that a rule is violated says more than that a later tensor leaves it unknown.
+            if problem.rule not in rules and problem.rule not in violated:
+                rules.append(problem.rule)
         by_verdict = {}
         if violated:
             by_verdict[Verdict.VIOLATES] = violated
@@ -106,13 +107,8 @@ class Finding:
 
     def without_open(self) -> Finding | None:
         """The finding without shapes that follow from a root cause; None where these are all."""
-        rules = []
-        problems = []
-        for rule, problem in zip(self.rules, self.problems, strict=True):
-            if not problem.open:
-                rules.append(rule)
-                problems.append(problem)
-        return Finding(tuple(rules), tuple(problems)) if problems else None
+        problems = tuple(problem for problem in self.problems if not problem.open)
+        return Finding(problems) if problems else None
 
     @property
     def is_undeclared(self) -> bool:
@@ -124,16 +120,16 @@ class Finding:
         if not self.is_undeclared:
             arguments = [tensors[problem.argument] for problem in self.problems]
             return f"{listed(arguments)}: {self.problems[0].message}"
-        names_by_facts: dict[tuple[str, ...], list[str]] = {}
-        for argument, lacking in self._lacking().items():
-            names = names_by_facts.setdefault(tuple(lacking), [])
-            names.append(tensors[argument])
-        parts = []
-        for lacking_facts, names in names_by_facts.items():
-            facts = listed(list(lacking_facts))
-            is_ = "is" if len(lacking_facts) == 1 else "are"
-            parts.append(f"{facts} of {listed(names)} {is_} not declared")
-        return "; ".join(parts)
+        # Tensors that lack the same facts share a clause: "shape and element type of L and M are …".
+        names_by_facts: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for argument, facts in self._lacking().items():
+            names_by_facts[tuple(facts)].append(tensors[argument])
+        clauses = []
+        for lacking, names in names_by_facts.items():
+            is_ = "is" if len(lacking) == 1 else "are"
+            title = f"{listed(lacking)} of {listed(names)}"
+            clauses.append(f"{title} {is_} not declared")
+        return "; ".join(clauses)
 
     def _lacking(self) -> dict[str, list[str]]:
         """The facts that are not declared, by argument, each once."""
@@ -154,7 +150,7 @@ class Finding:
         for problem in self.problems:
             if problem.inferred:
                 inferred[problem.inferred] = None
-            elif not problem.remedy.startswith(SEE):
+            elif not problem.remedy.startswith(SEE):  # the restriction that it names is in here too
                 others[problem.remedy] = None
         remedies = list(others)
         if inferred:
@@ -164,30 +160,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone."""
+    """What was judged of nodes that differ in names alone, and the problems that they have."""
 
     operator: str  # with the version that the imported opset means: Clip-11
-    judgements: tuple[Judgement, ...]  # one per rule, in the order of the page
+    rules: tuple[str, ...]  # those that were judged, in the order of the page
+    problems: tuple[Problem, ...]  # in the order of their rules
     arguments: tuple[str, ...]  # the operands in their order and the result: X, L, M, Y
     bounds: tuple[tuple[str, str], ...] = ()  # the values of bounds that are stored in the model
     note: str | None = None  # what these values mean where they are not ordered numbers
 
+    def problems_of(self, rule: str) -> list[Problem]:
+        """The problems with a rule; none where the node meets it."""
+        return [problem for problem in self.problems if problem.rule == rule]
+
     @cached_property
-    def problems(self) -> tuple[Problem, ...]:
-        """Those of all judgements."""
-        return tuple(chain.from_iterable(judgement.problems for judgement in self.judgements))
+    def broken_rules(self) -> dict[str, Verdict]:
+        """The rules with problems, each with the worst of them, however many tensors break it."""
+        verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
+        for problem in self.problems:
+            verdicts[problem.rule].append(problem.verdict)
+        return {rule: most_severe(of_rule) for rule, of_rule in verdicts.items()}
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The problems by their reason: a missing declaration can break several rules at several tensors."""
-        rules: dict[Hashable, list[str]] = {}
-        problems: dict[Hashable, list[Problem]] = {}
-        for judgement in self.judgements:
-            for problem in judgement.problems:
-                reason = _reason(judgement.id, problem)
-                rules.setdefault(reason, []).append(judgement.id)
-                problems.setdefault(reason, []).append(problem)
-        return tuple(Finding(tuple(rules[reason]), tuple(problems[reason])) for reason in problems)
+        by_reason = group_by(self.problems, _reason)
+        return tuple(Finding(tuple(problems)) for problems in by_reason)
 
     @property
     def lacks_declarations_only(self) -> bool:
@@ -201,26 +199,25 @@ class Findings:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The worst of the judgements."""
+        """The worst of the problems."""
         return most_severe(problem.verdict for problem in self.problems)
 
     @cached_property
     def alike(self) -> Hashable:
         """Equal for findings of one operator that differ in remedies, open shapes and bounds alone."""
         problems = []
-        for judgement in self.judgements:
-            for problem in judgement.problems:
-                # Messages on open shapes differ in the shape; the root cause explains all of them.
-                reason = problem.open or problem.message
-                problems.append((judgement.id, problem.argument, problem.verdict, reason))
+        for problem in self.problems:
+            # Messages on open shapes differ in the shape; the root cause explains all of them.
+            reason = problem.open or problem.message
+            problems.append((problem.rule, problem.argument, problem.verdict, reason))
         return (self.operator, *problems, self.note)
 
 
-def _reason(rule: str, problem: Problem) -> Hashable:
+def _reason(problem: Problem) -> Hashable:
     """Equal for problems of one finding."""
     if problem.lacks:
         return "missing declarations"
-    return rule, problem.verdict, problem.open or problem.message
+    return problem.rule, problem.verdict, problem.open or problem.message
 
 
 # A frozen dataclass takes five times as long, and there may be 100,000.
@@ -234,6 +231,14 @@ class NodeReport(NamedTuple):
     # Of each operand and the result, its name in the model if it is set.
     tensors: dict[str, str | None]
     findings: Findings
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Each operand and the result for people, with its name if it is set: ``X 'input'``."""
+        titles = {}
+        for argument, name in self.tensors.items():
+            titles[argument] = argument if name is None else f"{argument} {quoted(name)}"
+        return titles
 
     @property
     def place(self) -> str:
@@ -276,6 +281,11 @@ class ModelReport:
         """The nodes with a shape that is not known as numbers."""
         return [node for node in self.nodes if node.findings.open]
 
+    @property
+    def distinct_findings(self) -> Collection[Findings]:
+        """The findings of all nodes, each once: nodes with equal facts share theirs."""
+        return {id(node.findings): node.findings for node in self.nodes}.values()
+
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
         """The nodes in groups: each has one operator and findings that read alike."""
@@ -289,16 +299,16 @@ class ModelReport:
         """A command that carries out all remedies that `normalise` can, ready to be pasted."""
         if self.undecided:  # `normalise` refuses a model that cannot be analysed
             return None
-        # Nodes with equal findings share them.
-        distinct = {id(node.findings): node.findings for node in self.nodes}
-        remedies: list[str] = []
-        for findings in distinct.values():
-            remedies += [problem.remedy for problem in findings.problems]
-        by_command = [remedy for remedy in remedies if remedy.startswith(NORMALISE)]
+        by_command = []
+        for findings in self.distinct_findings:
+            for problem in findings.problems:
+                if problem.remedy.startswith(NORMALISE):
+                    by_command.append(problem.remedy)
         options = [cause.option for cause in self.causes if cause.option]
         if not options and not by_command:
             return None
-        if any(remedy.startswith(f"{NORMALISE} {ASSUME_FINITE}") for remedy in by_command):
+        needs_finite = f"{NORMALISE} {ASSUME_FINITE}"
+        if any(remedy.startswith(needs_finite) for remedy in by_command):
             # Last, because a shell ignores what follows.
             options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
         target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
@@ -309,7 +319,10 @@ class ModelReport:
     @cached_property
     def counts(self) -> Counter[Verdict]:
         """How many nodes have which verdict."""
-        return Counter(node.findings.verdict for node in self.nodes)
+        counts: Counter[Verdict] = Counter()
+        for node in self.nodes:
+            counts[node.findings.verdict] += 1
+        return counts
 
     @property
     def verdict(self) -> Verdict | None:
@@ -328,21 +341,18 @@ class ModelReport:
 def with_rules(report: ModelReport, rules: Sequence[str]) -> ModelReport:
     """The report by these rules alone: what another rule finds is left out, root causes of R4 too."""
     # By identity, so that nodes that share findings still do.
-    memo: dict[int, Findings] = {}
+    selected = {id(findings): _selected(findings, rules) for findings in report.distinct_findings}
     nodes = []
     for node in report.nodes:
-        findings = memo.get(id(node.findings))
-        if findings is None:
-            findings = _selected(node.findings, rules)
-            memo[id(node.findings)] = findings
-        nodes.append(node._replace(findings=findings))
+        nodes.append(node._replace(findings=selected[id(node.findings)]))
     causes = report.causes if any(node.findings.open for node in nodes) else ()
     return replace(report, nodes=tuple(nodes), causes=causes)
 
 
 def _selected(findings: Findings, rules: Sequence[str]) -> Findings:
-    judgements = [judgement for judgement in findings.judgements if judgement.id in rules]
-    return replace(findings, judgements=tuple(judgements))
+    judged = tuple(rule for rule in findings.rules if rule in rules)
+    problems = tuple(problem for problem in findings.problems if problem.rule in rules)
+    return replace(findings, rules=judged, problems=problems)
 
 
 # --- Several models -----------------------------------------------------------------------------------------
@@ -363,7 +373,8 @@ class BatchRun(Generic[ReportT]):
         """2 where a model could not be read, else the worst of the reports."""
         if self.errors:
             return 2
-        return max((report.exit_status for report in self.reports), default=0)
+        statuses = [report.exit_status for report in self.reports]
+        return max(statuses, default=0)
 
 
 def run_each(paths: Sequence[Path], work: Callable[[Path], ReportT]) -> BatchRun[ReportT]:

@@ -108,6 +108,7 @@ def _save(normalised: Normalised, target: Path | None) -> None:
         sys.stdout.buffer.write(normalised.data)
         sys.stdout.buffer.flush()
         return
+    # The data lies beside the model, and a copy of it is written beside the result.
     for folder in (source.parent, target.parent):
         if any(target.resolve() == (folder / name).resolve() for name in names):
             raise _is_read(target, "the model's external data")
@@ -117,6 +118,7 @@ def _save(normalised: Normalised, target: Path | None) -> None:
         for name in names:
             old = source.parent / name
             new = target.parent / name
+            # Another model of the run may have written the same weights there.
             if not new.exists():
                 files[new] = _chunks(old)
             elif not filecmp.cmp(old, new, shallow=False):

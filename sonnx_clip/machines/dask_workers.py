@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from sonnx_clip.machines.on_worker import Outcome
 
 _T = TypeVar("_T")
-_RETRIES = (
-    3  # of a call whose process has ended, though its worker lives; Dask counts the dead workers
-)
-_LOOK = 1.0
+# Of a call whose process has ended, though its worker lives; Dask counts the dead workers.
+_RETRIES = 3
+_LOOK = 1.0  # seconds between two looks whether the work was stopped, or no worker is left
 _END = 10.0  # seconds that the end of all processes may take
 
 _START = "start workers: dask worker {address}, each with this sonnx-clip and the packages of the runtime"
@@ -108,6 +107,7 @@ class DaskWorkers:
             WorkLostError: worker after worker ended, or process after process.
             CancelledError: the work was stopped.
         """
+        # Pickled here: Dask would unpickle it in the worker, which has older modules than the process.
         payload = pickle.dumps(partial(function, *args))
         try:
             address, (value, failure) = self._at_a_worker(payload)
@@ -144,6 +144,7 @@ class DaskWorkers:
             with suppress(TimeoutError):
                 outcome: tuple[str, Outcome] = far.result(timeout=_LOOK)
                 return outcome
+            # A scheduler that does not answer counts as one without workers.
             with suppress(Exception):
                 if self._client.nthreads():
                     seen = time.monotonic()
@@ -203,6 +204,7 @@ _TODO = "stop them, or run them with the code, Python, packages and processor of
 
 def require_same(here: Mapping[str, str], there: Mapping[str, str]) -> None:
     """UserError with the parts in which a worker differs from this machine; digests are not shown."""
+    # The names of both: a package may be missing on either side.
     differing: list[str] = []
     for name in dict.fromkeys((*here, *there)):
         value_there = there.get(name, "")

@@ -61,6 +61,7 @@ def run_far(
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
+    # The caller's variables of these prefixes, and none of the worker's; of others the worker's own.
     environment = dict(variables)
     for name, value in os.environ.items():
         if not name.startswith(tuple(prefixes)):

@@ -57,29 +57,37 @@ def limit_from_plus_zero_as_integers(x: Array, lower: Array, upper: Array, out: 
     For float32, where NumPy clips integers as fast as floats.
     """
     form = FORMATS[x.dtype]
-    if x.max() <= form.infinite:
+    greatest = x.max()
+    if greatest <= form.infinite:
         # There is no NaN. What has a plus sign is in order as an integer, and what has a minus sign is below.
-        x.view(form.signed).clip(lower, upper, out=out.view(form.signed))
+        keys = x.view(form.signed)
+        results = out.view(form.signed)
+        keys.clip(lower, upper, out=results)
     else:
-        limit_from_plus_zero(x, lower.view(x.dtype), upper.view(x.dtype), out)
+        low = lower.view(x.dtype)
+        high = upper.view(x.dtype)
+        limit_from_plus_zero(x, low, high, out)
 
 
 def limit_by_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is below zero, the upper one is +0."""
     x.clip(lower, upper, out=out)
-    _make_zeros_plus(x, out.view(FORMATS[x.dtype].unsigned))
+    form = FORMATS[x.dtype]
+    _make_zeros_plus(x, out.view(form.unsigned))
 
 
 def limit_by_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """One bound or both are -0, and none is +0."""
     x.clip(lower, upper, out=out)
-    _make_zeros_minus(x, out.view(FORMATS[x.dtype].unsigned))
+    form = FORMATS[x.dtype]
+    _make_zeros_minus(x, out.view(form.unsigned))
 
 
 def limit_to_minus_and_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is -0, the upper one is +0: a number at or below zero becomes -0."""
     form = FORMATS[x.dtype]
-    entries, bits = x.view(form.unsigned), out.view(form.unsigned)
+    entries = x.view(form.unsigned)
+    bits = out.view(form.unsigned)
     # A pattern or a pattern minus 1 has the sign bit where a number is at or below zero, and where a NaN has
     # it. Together they have all bits of a NaN.
     kept = np.subtract(entries, form.one)
@@ -106,7 +114,8 @@ def _make_zeros_plus(x: Array, bits: Array) -> None:
     """Make each -0 a +0 among the bits of results of the type of `x`; all else stays."""
     form = FORMATS[x.dtype]
     # As a signed integer -0 is the least. One pass tells whether it is there.
-    if bits.view(form.signed).min() == form.lowest:
+    least = bits.view(form.signed).min()
+    if least == form.lowest:
         # What has the uppermost bit keeps it when 1 is subtracted, but for -0.
         below = np.subtract(bits, form.one)
         np.bitwise_or(below, form.magnitude, out=below)
@@ -131,25 +140,30 @@ def _make_zeros_minus(x: Array, bits: Array) -> None:
 
 def fill_16(x: Array, lower: Array, upper: Array, out: Array) -> None:  # noqa: ARG001
     """The bounds are inverted; `upper` is uint16."""
-    np.copyto(out.view(UINT16), upper)
+    bits = out.view(UINT16)
+    np.copyto(bits, upper)
 
 
 def limit_between_plus(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """Both bounds have a plus sign; they are int16."""
     keys = x.view(INT16)
     if _has_nan(x):
-        _write_but_nan(x, keys.clip(lower, upper).view(UINT16), out)
+        limited = keys.clip(lower, upper)
+        _write_but_nan(x, limited.view(UINT16), out)
     else:
-        keys.clip(lower, upper, out=out.view(INT16))
+        results = out.view(INT16)
+        keys.clip(lower, upper, out=results)
 
 
 def limit_between_minus(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """Both bounds have a minus sign; they are uint16, in which `upper` is the lesser."""
     keys = x.view(UINT16)
     if _has_nan(x):
-        _write_but_nan(x, keys.clip(upper, lower), out)
+        limited = keys.clip(upper, lower)
+        _write_but_nan(x, limited, out)
     else:
-        keys.clip(upper, lower, out=out.view(UINT16))
+        results = out.view(UINT16)
+        keys.clip(upper, lower, out=results)
 
 
 def limit_across_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
@@ -158,7 +172,8 @@ def limit_across_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     The bounds are given by how far their bits are beyond the first NaN, as int16 and uint16.
     """
     form = FORMATS[x.dtype]
-    bits, keys = out.view(UINT16), out.view(INT16)
+    bits = out.view(UINT16)
+    keys = out.view(INT16)
     # Counted from the first NaN with a plus sign, round and round, the patterns are: NaNs with a plus sign,
     # minus zero to minus infinity, NaNs with a minus sign, zero to infinity. `upper` limits the last alone.
     np.subtract(x.view(UINT16), form.first_nan, out=bits)
@@ -172,13 +187,15 @@ def limit_across_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
 def limit_from_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is -0, the upper one above zero; both as `limit_across_zero` takes them."""
     limit_across_zero(x, lower, upper, out)
-    _make_zeros_minus(x, out.view(UINT16))
+    bits = out.view(UINT16)
+    _make_zeros_minus(x, bits)
 
 
 def limit_up_to_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
     """The lower bound is below zero, the upper one is +0; both as `limit_across_zero` takes them."""
     limit_across_zero(x, lower, upper, out)
-    _make_zeros_plus(x, out.view(UINT16))
+    bits = out.view(UINT16)
+    _make_zeros_plus(x, bits)
 
 
 def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:  # noqa: ARG001
@@ -196,7 +213,10 @@ def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:
 def _has_nan(x: Array) -> Any:
     """Whether an entry is above infinity as a signed, or above minus infinity as an unsigned integer."""
     form = FORMATS[x.dtype]
-    return x.view(INT16).max() > form.signed_infinity or x.view(UINT16).max() > form.minus_infinity
+    greatest = x.view(INT16).max()
+    if greatest > form.signed_infinity:
+        return True
+    return x.view(UINT16).max() > form.minus_infinity
 
 
 def _write_but_nan(x: Array, limited: Array, out: Array) -> None:
@@ -211,4 +231,5 @@ def _write_but_nan(x: Array, limited: Array, out: Array) -> None:
     np.right_shift(signed, form.shift, out=signed)
     np.bitwise_xor(limited, bits, out=limited)
     np.bitwise_and(limited, mask, out=limited)
-    np.bitwise_xor(bits, limited, out=out.view(UINT16))
+    results = out.view(UINT16)
+    np.bitwise_xor(bits, limited, out=results)

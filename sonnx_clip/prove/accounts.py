@@ -34,7 +34,8 @@ _RESERVED: Final = frozenset(
 _SETS: Final = ("set-logic", "set-info", "set-option")
 _GOAL: Final = "Goal "
 
-Said: TypeAlias = tuple[Literal["assertion", "setting"], str, str]
+Goal: TypeAlias = tuple[str, str]  # theory and goal
+Said: TypeAlias = tuple[Literal["assertion", "setting"], str, str]  # kind, name, statement
 
 
 @dataclass
@@ -43,13 +44,13 @@ class Account:
 
     Args:
         said: what is to be listed: kind, name and statement.
-        refused: what is not accounted for, by theory and goal.
+        refused: what is not accounted for, by goal.
         smoke: the task of each smoke goal, without the symbols that nothing else in it uses.
     """
 
     said: set[Said] = field(default_factory=set)
-    refused: dict[tuple[str, str], str] = field(default_factory=dict)
-    smoke: dict[tuple[str, str], str] = field(default_factory=dict)
+    refused: dict[Goal, str] = field(default_factory=dict)
+    smoke: dict[Goal, str] = field(default_factory=dict)
 
 
 class UnaccountedError(ValueError):
@@ -67,27 +68,28 @@ class _Parts:
 
 
 def account(
-    tasks: Mapping[tuple[str, str], str],
-    contexts: Mapping[tuple[str, str], str],
+    tasks: Mapping[Goal, str],
+    contexts: Mapping[Goal, str],
     lemmas: frozenset[str],
     prover: str,
 ) -> Account:
     """Account for all tasks of a theory file.
 
     Args:
-        tasks: the tasks that are proved, comments included, by theory and goal.
+        tasks: the tasks that are proved, comments included, by goal.
         contexts: what shows the context of each theory: its smoke task, or its goals with premises in them.
         lemmas: names of lemmas that are obligations.
         prover: for whom the tasks are.
     """
     result = Account()
-    context_of: dict[str, Counter[str]] = {}
-    broken: dict[str, str] = {}
+    context_of: dict[str, Counter[str]] = {}  # by theory: how often each name is asserted
+    broken: dict[str, str] = {}  # by theory: why its context is not known
     for (theory, goal), text in contexts.items():
         try:
             parts = _parts(text, goal)
             names = _context(parts, lemmas, prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
+            # Nothing of this theory counts: what its tasks assert cannot be told from premises.
             result.refused[theory, goal] = str(error)
             broken[theory] = str(error)
             continue
@@ -97,12 +99,13 @@ def account(
             result.smoke[theory, goal] = _without_unused_symbols(parts)
 
     for (theory, goal), text in tasks.items():
-        if theory in broken or theory not in context_of:
+        context = context_of.get(theory)
+        if theory in broken or context is None:
             unknown = f"the context of the goals of {theory} is unknown"
             result.refused[theory, goal] = broken.get(theory, unknown)
             continue
         try:
-            _task(text, goal, context_of[theory], prover, result.said)
+            _task(text, goal, context, prover, result.said)
         except (UnaccountedError, SmtlibError) as error:
             result.refused[theory, goal] = str(error)
     return result
@@ -122,7 +125,9 @@ def _context(
         names[command.name] += 1
         if command.name in lemmas or _first(command, parts.declared, place, defined):
             continue
-        said.add(("assertion", command.name, smtlib_text(_formula(command))))
+        # The rest is listed in why3/trusted.txt, or refused since it is not.
+        statement = smtlib_text(_formula(command))
+        said.add(("assertion", command.name, statement))
     return names
 
 
@@ -132,7 +137,7 @@ def _without_unused_symbols(parts: _Parts) -> str:
     The definition of a symbol that occurs nowhere else can be added to any consistent context. So a
     contradiction in the whole task is one in what is left, which provers search in a fraction of the time.
     """
-    uses: Counter[str] = Counter()
+    uses: Counter[str] = Counter()  # in how many commands each symbol occurs
     for command in parts.every:
         uses.update(symbols(command.term))
     kept: list[str] = []
@@ -146,7 +151,8 @@ def _without_unused_symbols(parts: _Parts) -> str:
         elif command.head in _DECLARES:
             name = str(command.term[1])
             own_uses = 1
-        if name and uses[name] == own_uses:
+        is_unused = name and uses[name] == own_uses
+        if is_unused:
             uses.subtract(symbols(command.term))
         else:
             kept.append(command.text)
@@ -174,6 +180,7 @@ def _task(
         name = command.name
         is_definition = _first(command, parts.declared, place, defined)
         if is_definition or _sorts(command, parts.declared, place):
+            # By its form it is harmless, also where the context has no such name.
             unmatched[name] -= 1
         elif unmatched[name] > 0:
             # The context comes before all premises, so that one behind them has only its name.
@@ -181,6 +188,7 @@ def _task(
                 raise UnaccountedError(f"the assertion {name} follows the premise {premise}")
             unmatched[name] -= 1
         elif not name or name in context:
+            # Without a name, or once more than the context has it: it is no premise either.
             raise UnaccountedError(f"an unaccounted assertion: {_short(command)}")
         else:
             premise = name
@@ -192,6 +200,7 @@ def _parts(text: str, goal: str) -> _Parts:
     asserts: list[tuple[int, SmtlibCommand]] = []
     declared: dict[str, int] = {}
     every = commands(text)
+    # Why3 adds it for some provers; `tasks.clean` removes it from what they are asked.
     if every and every[-1].text == "(get-info :reason-unknown)":
         every = every[:-1]
     if not every or every[-1].text != "(check-sat)":
@@ -206,11 +215,12 @@ def _parts(text: str, goal: str) -> _Parts:
         elif command.head != _DATA:
             raise UnaccountedError(f"a command that is not allowed in a task: {_short(command)}")
 
-    last = asserts[-1][1] if asserts else None
-    if last is None or last is not every[-2]:
+    # The goal comes right before (check-sat): a declaration behind it would be used by nothing.
+    if not asserts or asserts[-1][1] is not every[-2]:
         raise UnaccountedError("the goal is not the last assertion of the task")
+    *before_goal, (_, last) = asserts
     _require_negated(last, goal)
-    return _Parts(every, tuple(sets), tuple(asserts[:-1]), declared)
+    return _Parts(every, tuple(sets), tuple(before_goal), declared)
 
 
 def _require_negated(last: SmtlibCommand, goal: str) -> None:
@@ -287,6 +297,7 @@ def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> 
     if not command.name.endswith("'def"):
         return ""
     formula = _formula(command)
+    # Behind its quantifiers the formula says what the symbol is, for these variables.
     bound: list[Term] = []
     while isinstance(formula, tuple) and len(formula) == 3 and formula[0] == "forall":
         _, variables, formula = formula
@@ -301,13 +312,15 @@ def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> 
             heads.add(part)
         else:
             bodies.append(part)
-    if len(heads) != 1 or len(set(bound)) != len(bound):
+    is_bound_twice = len(set(bound)) != len(bound)
+    if len(heads) != 1 or is_bound_twice:
         return ""
     name, arguments = _application(*heads)
     # An equation defines a symbol, and so contradicts nothing, only if it says for each choice of arguments
     # what the value is, once, and in terms of other symbols.
     is_declared = declared.get(name, _NOWHERE) < place
-    of_all_bound = sorted(map(smtlib_text, arguments)) == sorted(map(smtlib_text, bound))
+    bound_texts = sorted(map(smtlib_text, bound))
+    of_all_bound = sorted(map(smtlib_text, arguments)) == bound_texts
     if not is_declared or not of_all_bound or name in bound:
         return ""
     is_recursive = any(name in symbols(body) for body in bodies)
@@ -324,10 +337,12 @@ def _parts_of_definition(formula: Term) -> Iterator[tuple[bool, Term]]:
         case ("let", bindings, body):
             yield False, bindings
             yield from _parts_of_definition(body)
+        # A predicate is stated to hold or not; of all other symbols an equation gives the value.
         case ("not", head):
             yield True, head
         case ("=", head, body):
-            yield from ((True, head), (False, body))
+            yield True, head
+            yield False, body
         case _:
             yield True, formula
 
@@ -350,12 +365,11 @@ def _sorts(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> b
     formula = _formula(command)
     if not command.name.endswith("_sort"):
         return False
-    if not isinstance(formula, tuple) or len(formula) != 3:
-        return False
-    function, _, constant = formula
-    if function != "sort" or not isinstance(constant, str):
-        return False
-    return declared.get(constant, place) < place
+    match formula:
+        case ("sort", _, str(constant)):
+            return declared.get(constant, place) < place
+        case _:
+            return False
 
 
 def symbols(term: Term) -> frozenset[str]:

@@ -104,19 +104,20 @@ def _declared(d: WhymlDeclaration) -> Iterator[TheoryItem]:
     words = d.text.split()
     match first:
         case "axiom":
-            yield _found(d, "axiom", d.statement)
+            yield _item(d, "axiom", d.statement)
         case "goal" | "lemma":
-            yield _found(d, "goal" if first == "goal" else "lemma")
+            yield _item(d, "goal" if first == "goal" else "lemma")
         case "val":
-            yield _found(d, "val", f"val {d.contract}".strip())
-        case "type" if "invariant" in words:
-            yield _found(d, "type", d.source)
+            yield _item(d, "val", f"val {d.contract}".strip())
+        case "type" if "invariant" in words:  # Why3 assumes it of every value
+            yield _item(d, "type", d.source)
+        # Without a definition: a driver or a clone gives it a meaning.
         case "predicate" | "function" | "constant" if "=" not in words:
-            yield _found(d, "undefined", d.source)
-        case "let" if "lemma" in marks:
-            yield _found(d, "lemma program")
+            yield _item(d, "undefined", d.source)
+        case "let" if "lemma" in marks:  # a program whose contract is a lemma for what follows
+            yield _item(d, "lemma program")
         case "let" if d.name.startswith(CALLED):
-            yield _found(d, "program", _before_body(d.contract))
+            yield _item(d, "program", _before_body(d.contract))
         case "use" | "clone" | "meta":
             yield from _imported(d, first, words)
 
@@ -129,33 +130,27 @@ def _imported(
     if first == "meta":
         match words:
             case [_, "coercion", "function", function]:  # it decides how a formula is read
-                yield _found(d, "meta", d.source, function)
-            case _:
-                yield _found(d, "refused", d.source, "a meta")
+                yield _item(d, "meta", d.source, function)
+            case _:  # others change what Why3 prints, each in its own way
+                yield _item(d, "refused", d.source, "a meta")
         return
-    if first == "clone" and "axiom" in words:
-        yield _found(d, "clone", f"clone {d.name} {d.contract}")
-    yield _found(d, "library", name=d.name)
-    if first == "use":
+    if first == "clone" and "axiom" in words:  # `with axiom .`: its axioms are assumed
+        yield _item(d, "clone", f"clone {d.name} {d.contract}")
+    yield _item(d, "library", name=d.name)
+    if first == "use":  # of several modules, perhaps; `clone` takes one
         for comma, name in pairwise(words):
             if comma == ",":
-                yield _found(d, "library", name=name)
+                yield _item(d, "library", name=name)
 
 
-def _found(
+def _item(
     d: WhymlDeclaration,
     kind: TheoryItemKind,
     text: str = "",
     name: str | None = None,
 ) -> TheoryItem:
-    return TheoryItem(
-        kind,
-        d.module,
-        d.name if name is None else name,
-        text,
-        d.comment,
-        d.line,
-    )
+    own_name = d.name if name is None else name
+    return TheoryItem(kind, d.module, own_name, text, d.comment, d.line)
 
 
 def _before_body(contract: str) -> str:
@@ -178,10 +173,11 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Th
     in_heads: set[int] = set()
     in_imports: set[int] = set()
     for d in declared:
+        places = [token.start for token in d.tokens]
         words_of_head = len(d.form.split())
-        in_heads.update(token.start for token in d.tokens[:words_of_head])
+        in_heads.update(places[:words_of_head])
         if d.form.startswith(_IMPORTS):
-            in_imports.update(token.start for token in d.tokens)
+            in_imports.update(places)
     # An import may have reserved words further on, such as `axiom` in a clone.
     read_places = in_heads | in_imports
 
@@ -207,7 +203,7 @@ def _anywhere(read: Tokens, declared: Sequence[WhymlDeclaration]) -> Iterator[Th
 
 def _behind_smoke(declared: Sequence[TheoryItem]) -> Iterator[TheoryItem]:
     """What stands behind the smoke goal of its module, whose task would not show it."""
-    tested: set[str] = set()
+    tested: set[str] = set()  # the modules whose smoke goal was read
     for item in declared:
         if item.module in tested and item.kind in _ASSERTS:
             message = f"a declaration after the smoke goal of {item.module}"

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import time
+from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.prove.statements import lines_of_list
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.root.run_program import Ended
     from sonnx_clip.spec import Spec
 
 RECORD: Final = "foundation.json"
@@ -102,13 +105,15 @@ class CoqSource:
         module = self.module.removeprefix("SonnxClip.")
         for match in _THEOREM.finditer(self.text):
             name = match["name"]
+            # The comment right above a theorem lists what it shows.
             shows = _SHOWS.search(match["comment"] or "")
             ids = shows["ids"].replace(",", " ").split() if shows else []
+            line = self.text.count("\n", 0, match.start("name")) + 1
             yield CoqTheorem(
                 id=f"{module}.{name}",
                 module=module,
                 file=self.path,
-                line=self.text.count("\n", 0, match.start("name")) + 1,
+                line=line,
                 shows=tuple(ids),
             )
 
@@ -116,7 +121,7 @@ class CoqSource:
         """The theorem, lemma or definition in which a line lies, as it is written."""
         lines_above = self.text.splitlines()[:line]
         heads = _NAMED.findall("\n".join(lines_above))
-        if not heads:
+        if not heads:  # an import, say
             return "the file"
         return " ".join(heads[-1].split())
 
@@ -161,21 +166,23 @@ def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     theorems = tuple(chain.from_iterable(source.theorems() for source in sources))
     problems = list(_unknown_entries(theorems, spec))
     axioms: dict[str, tuple[str, ...]] = {}
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)  # no compiled file of an earlier run may be left
     lay_out(sources, folder)
-    with Running() as running, ThreadPoolExecutor(3) as pool:
+    with Running() as running, ThreadPoolExecutor(2) as pool:
         seconds, refused = compile_all(sources, folder, running)
         if refused:
             problems += refused
-            theorems = ()
+            theorems = ()  # the record names only theorems that are checked
         else:
             # Every other module, so that the two processes take about as long.
             slowest_first = sorted(seconds, key=lambda module: -seconds[module])
             halves = filter(None, (slowest_first[::2], slowest_first[1::2]))
             checks = [pool.submit(check_again, half, folder, running) for half in halves]
+            # Meanwhile, in this thread, Coq prints the axioms.
             axioms = axioms_of(theorems, folder, running)
             problems += unlisted_axioms(root, axioms)
-            problems += filter(None, [check.result() for check in checks])
+            complaints = [check.result() for check in checks]
+            problems += filter(None, complaints)
     return CoqRecord(
         tool=f"sonnx-clip {__version__}",
         spec_sha256=spec.digest,
@@ -229,11 +236,14 @@ def compile_all(
         The seconds of each module, and a line for each file that Coq did not accept or that needs one such.
     """
     by_module = {source.module: source for source in sources}
-    needs = {source.module: sorted(source.needs() & by_module.keys()) for source in sources}
+    needs: dict[str, list[str]] = {}
+    for source in sources:
+        needs[source.module] = sorted(source.needs() & by_module.keys())
     compiling: dict[str, Future[_Compiled]] = {}
     cores = Semaphore(os.cpu_count() or 1)
 
     def compiled(source: CoqSource) -> _Compiled:
+        # Submitted in the order of needs, so that what a file needs is in `compiling` already.
         for needed in needs[source.module]:
             if compiling[needed].result().problem:
                 return _Compiled(0.0, f"{source.path}: not checked: it needs {needed}")
@@ -247,9 +257,10 @@ def compile_all(
                 compiling[module] = pool.submit(compiled, by_module[module])
             results = {module: compiling[module].result() for module in by_module}
         except CycleError as error:
-            cycle = ", ".join(error.args[1])
-            raise UserError(f"cycle of Coq files: {cycle}") from None
+            _, modules = error.args
+            raise UserError(f"cycle of Coq files: {', '.join(modules)}") from None
         except BaseException:
+            # Ctrl-C too: else the pool would wait for each file to end.
             running.stop()
             raise
     seconds = {module: result.seconds for module, result in results.items()}
@@ -268,19 +279,20 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> _Compiled:
     """Compile a file; without a compiled file it is no proof."""
     started = time.monotonic()
     file = folder / source.path
-    status, output, killed = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
+    done = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
     seconds = round(time.monotonic() - started, 2)
-    if status == 0 and file.with_suffix(".vo").is_file():
+    if done.status == 0 and file.with_suffix(".vo").is_file():
         return _Compiled(seconds, "")
 
     line = 1
-    message = output
-    place = _PLACE.search(output)
+    message = done.text
+    place = _PLACE.search(done.text)
     if place:
         line = int(place["line"])
-        _, _, message = output[place.end() :].partition("\n")  # without the columns
-    reason = " ".join(message.split())[:400] or f"coqc ended with status {status}"
-    if killed:
+        after_line = done.text[place.end() :]
+        _, _, message = after_line.partition("\n")  # without the columns
+    reason = " ".join(message.split())[:400] or f"coqc ended with status {done.status}"
+    if done.killed:
         reason = f"no answer within {SECONDS} s"
     statement = source.statement_at(line)
     problem = f"{source.path}:{line}: {statement} is not accepted by Coq: {reason}"
@@ -297,28 +309,28 @@ def axioms_of(
     Raises:
         UserError: Coq gives no answer, or one that is not known here.
     """
-    by_module: dict[str, list[str]] = {}
+    ids_of_module: dict[str, list[str]] = defaultdict(list)
     for theorem in theorems:
-        by_module.setdefault(theorem.module, []).append(theorem.id)
+        ids_of_module[theorem.module].append(theorem.id)
 
     # One question a module: a term that uses all its theorems.
-    modules = " ".join(f"SonnxClip.{module}" for module in by_module)
-    lines = [f"Require {modules}."]
-    for number, ids in enumerate(by_module.values()):
-        used = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids)
+    modules = [f"SonnxClip.{module}" for module in ids_of_module]
+    lines = [f"Require {' '.join(modules)}."]
+    for number, ids in enumerate(ids_of_module.values()):
+        term = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids) + "I"
         # The line by which the answer to this question is told from the one before.
         lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
-        lines.append(f"Definition asked{number} := {used}I. Print Assumptions asked{number}.")
+        lines.append(f"Definition asked{number} := {term}. Print Assumptions asked{number}.")
     file = folder / "Ask.v"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    command = ["coqc", "-q", *_load_path(folder), str(file)]
-    status, output, _ = _run(command, running)
-    answers = _ANSWER.split(output)[1:] if status == 0 else []
-    if len(answers) != len(by_module):
-        end_of_output = " ".join(output.split())[-400:]
+    done = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
+    # What comes before the first question answers none.
+    answers = _ANSWER.split(done.text)[1:] if done.status == 0 else []
+    if len(answers) != len(ids_of_module):
+        end_of_output = " ".join(done.text.split())[-400:]
         raise UserError(f"Coq does not print the assumptions of the theorems: {end_of_output}")
-    return dict(zip(by_module, map(_axioms, answers), strict=True))
+    return dict(zip(ids_of_module, map(_axioms, answers), strict=True))
 
 
 def _axioms(answer: str) -> tuple[str, ...]:
@@ -328,20 +340,22 @@ def _axioms(answer: str) -> tuple[str, ...]:
         return ()
     head, _, axioms = text.partition("\n")
     names = {match["name"] for match in _AXIOM.finditer(axioms)}
+    # An answer in other words could hide an axiom: it is not read as "none".
     if head != "Axioms:" or not names:
         raise UserError(f"Coq printed an unknown answer: {text[:200]}")
     return tuple(sorted(names))
 
 
-def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+def unlisted_axioms(
+    root: Path,
+    axioms_of_module: Mapping[str, tuple[str, ...]],
+) -> Iterator[str]:
     """Where the axioms of a module differ from the list that a person keeps."""
-    file = root / GOLDEN
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    entries = [line for line in lines if line.strip() and not line.startswith("#")]
-    listed = dict(entry.split(": ", 1) for entry in entries)
+    listed = _listed_axioms(root / GOLDEN)
     now: dict[str, str] = {}
     for module, axioms in axioms_of_module.items():
         now[module] = ", ".join(axioms) or CLOSED
+    # A module that is listed and has no theorems differs too: its theorems were lost.
     for module in sorted(now.keys() | listed.keys()):
         if now.get(module) == listed.get(module):
             continue
@@ -353,6 +367,15 @@ def unlisted_axioms(root: Path, axioms_of_module: Mapping[str, tuple[str, ...]])
         )
 
 
+def _listed_axioms(file: Path) -> dict[str, str]:
+    """The list that a person keeps: axioms by module; empty where there is none."""
+    listed: dict[str, str] = {}
+    for line in lines_of_list(file):
+        module, axioms = line.split(": ", 1)
+        listed[module] = axioms
+    return listed
+
+
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """Have coqchk check compiled files; returns its complaint.
 
@@ -361,21 +384,23 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """
     command = ["coqchk", "-silent", "-o", *_load_path(folder)]
     for module in modules:
-        command += ["-norec", module]
-    status, output, killed = _run(command, running)
-    if killed:
+        command += ["-norec", module]  # the module without what it requires
+    done = _run(command, running)
+    if done.killed:
         return f"coqchk rejects the compiled files: no answer within {SECONDS} s"
-    if status != 0:
-        end_of_output = " ".join(output.split())[-400:]
+    if done.status != 0:
+        end_of_output = " ".join(done.text.split())[-400:]
         return f"coqchk rejects the compiled files: {end_of_output}"
-    return summary_problem(output)
+    return summary_problem(done.text)
 
 
 def summary_problem(output: str) -> str:
     """Problems in coqchk's summary: an axiom of ours, or a check switched off."""
     axioms = re.search(r"^\* Axioms:(?P<list>.*?)^\*", output, re.MULTILINE | re.DOTALL)
     if axioms is None:
-        return f"coqchk prints no summary: {' '.join(output.split())[-200:]}"
+        end_of_output = " ".join(output.split())[-200:]
+        return f"coqchk prints no summary: {end_of_output}"
+    # Axioms of Coq's libraries are compared with the list by `unlisted_axioms`.
     ours = re.search(r"^\s*(SonnxClip\S*)", axioms["list"], re.MULTILINE)
     if ours:
         return f"coqchk finds an axiom of ours: {ours[1]}"
@@ -393,8 +418,8 @@ def _load_path(folder: Path) -> list[str]:
     return options
 
 
-def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
-    done = run_limited(
+def _run(command: list[str], running: Running) -> Ended:
+    return run_limited(
         command,
         SECONDS,
         running,
@@ -402,4 +427,3 @@ def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
         environment=LARGE_PAGES,
         together=True,
     )
-    return done.status, done.text, done.killed

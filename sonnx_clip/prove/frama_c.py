@@ -78,13 +78,15 @@ class WpGoal(Stored):
     @property
     def shown_by(self) -> tuple[str, ...]:
         """The provers that proved every goal they received."""
-        asked = self.total - self.simplifier
-        return tuple(name for name in PROVERS if self.by.get(name, 0) == asked)
+        sent = self.total - self.simplifier  # a prover gets what the simplifier left
+        return tuple(name for name in PROVERS if self.by.get(name, 0) == sent)
 
     @property
     def status(self) -> WpStatus:
         """Whether two show it, one, or none; what the simplifier proves needs no prover."""
-        if self.total < 1 or not 0 <= self.simplifier <= self.total or not self.shown_by:
+        # A report with impossible numbers proves nothing.
+        is_possible = self.total >= 1 and 0 <= self.simplifier <= self.total
+        if not is_possible or not self.shown_by:
             return "not proved"
         return "proved" if len(self.shown_by) == len(PROVERS) else "proved by one"
 
@@ -131,6 +133,7 @@ class OfType(Stored):
         # A goal that WP does not generate is proved by nobody, and no report names it.
         goals = {goal.name for goal in self.goals}
         yield from _missing(required_goals(etype), goals)
+        # That functions end is no goal of WP's report, but a property of each.
         ending = {p.function for p in self.properties if p.kind == "termination clause"}
         yield from _missing(c_functions(etype), ending, "_terminates")
         for goal in self.goals:
@@ -162,6 +165,7 @@ class OfType(Stored):
         """How many goals the simplifier and the provers together show."""
         shown = 0
         for goal in self.goals:
+            # Of the better prover: WP does not say which goals each of them shows.
             by_provers = [goal.by.get(name, 0) for name in PROVERS]
             shown += goal.simplifier + max(by_provers)
         return shown
@@ -206,9 +210,13 @@ def c_path(etype: ElementType) -> str:
 
 def frama_c_digests(etype: ElementType) -> dict[str, str]:
     """SHA-256 of the files that a proof rests on, as they are now; empty if one is missing."""
-    if not all(repo_file(path).is_file() for path in _paths(etype)):
-        return {}
-    return {path: digest_of_file(repo_file(path)) for path in _paths(etype)}
+    digests: dict[str, str] = {}
+    for path in _paths(etype):
+        file = repo_file(path)
+        if not file.is_file():
+            return {}
+        digests[path] = digest_of_file(file)
+    return digests
 
 
 def _paths(etype: ElementType) -> tuple[str, ...]:
@@ -218,7 +226,12 @@ def _paths(etype: ElementType) -> tuple[str, ...]:
 # --- The C with its contracts -----------------------------------------------------------------------------
 
 
-def join(contract: str, loop: str, c: str, name: str) -> str:
+def join(
+    contract: str,
+    loop: str,
+    c: str,
+    name: str,
+) -> str:
     """One C file for Frama-C: the contracts, then the C with the annotation before its loop.
 
     Args:
@@ -232,6 +245,7 @@ def join(contract: str, loop: str, c: str, name: str) -> str:
     """
     if "/*@" in c or "//@" in c:
         raise UserError("the C has an annotation, which Frama-C would assume", name, _AGAIN)
+    # The annotation of the loop goes right before it: of several it is not known which one it is for.
     loops = list(_WHILE.finditer(c))
     if len(loops) != 1:
         raise UserError(f"it has {len(loops)} loops; the contracts are for one", name, _AGAIN)
@@ -250,7 +264,7 @@ def with_smoke(unit: str, count: int) -> str:
     """
     # `check`: what is shown is not used, so that one false claim does not prove the others.
     text, replaced = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
-    if replaced != count:
+    if replaced != count:  # a contract without the claim would not be tested
         message = f"{replaced} contracts were found instead of {count}"
         raise UserError(message, "generated/c/acsl", _AGAIN)
     return text
@@ -287,7 +301,8 @@ class FramaC:
     ) -> list[str]:
         """The Frama-C command for a file; its reports and its session go into `folder`."""
         config = self.smoke_config if smoke else self.config
-        provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
+        names = [f"{prover.name}:{prover.version}" for prover in self.provers]
+        provers = ",".join(names)
         return [
             *("env", f"WHY3CONFIG={config}", "frama-c", *OPTIONS),
             *("-wp-prover", provers),
@@ -361,8 +376,9 @@ def prove_type(
         UserError: a file is missing, or the C is not one that the contracts fit.
     """
     begun = time.monotonic()
-    texts = {path: _text(root or repo_root(), path) for path in _paths(etype)}
-    header, c, contract, loop = texts.values()
+    folder_above = root or repo_root()
+    texts = {path: _text(folder_above, path) for path in _paths(etype)}
+    header, c, contract, loop = texts.values()  # in the order of `_paths`
     if "/*@" in header or "//@" in header:
         raise UserError("the header has an annotation, which Frama-C would assume", HEADER, _AGAIN)
     unit = join(contract, loop, c, c_path(etype))
@@ -375,13 +391,16 @@ def prove_type(
         goals = _read_goals(proof / "goals.json", words)
         smoke_goals = _read_goals(smoke / "goals.json", words)
         properties = _read_properties(proof / "properties.csv", words)
-    claims = [goal for goal in smoke_goals if goal.name.endswith(_SMOKE)]
+    smoke_tests = []
+    for claim in smoke_goals:
+        if claim.name.endswith(_SMOKE):
+            smoke_tests.append(Smoke(function=claim.function, held=_held(claim)))
     return OfType(
         type=etype.id,
         files={path: digest_of(text) for path, text in texts.items()},
         goals=goals,
         properties=properties,
-        smoke=tuple(Smoke(function=g.function, held=_held(g)) for g in claims),
+        smoke=tuple(smoke_tests),
         taken=tuple(_AXIOM.findall(contract)),
         words=tuple(dict.fromkeys(words)),
         seconds=round(time.monotonic() - begun, 3),
@@ -398,7 +417,9 @@ def _lay_out(folder: Path, unit: str, header: str) -> Path:
 
 def _held(claim: WpGoal) -> bool:
     """Whether a smoke claim was put to every prover, and shown by none."""
-    return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
+    # By none, and not by the simplifier either; a prover that is not in the report was not asked.
+    shown_by_none = claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
+    return claim.total > 0 and shown_by_none
 
 
 def _run(
@@ -440,6 +461,7 @@ def _readable(report: str, words: list[str]) -> Iterator[None]:
 
 def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
     """The goals of a run, in the order of WP's report."""
+    # With words the type counts as not proved, whatever goals are returned.
     with _readable("WP wrote no readable report", words):
         by_function = json.loads(file.read_text(encoding="utf-8"))["wp:functions"]
         goals: list[WpGoal] = []
@@ -453,6 +475,7 @@ def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
 
 
 def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
+    # Beside the provers, ``qed``, the simplifier; and ``wp:main``, of which the total is read.
     valid: dict[str, int] = {}
     for prover_and_version, count in counts.items():
         prover, _, _ = prover_and_version.partition(":")
@@ -472,6 +495,7 @@ def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
         _readable("Frama-C wrote no readable list of properties", words),
         file.open(encoding="utf-8", newline="") as text,
     ):
+        # Frama-C writes no quotes around fields, and properties may hold some.
         rows = csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
         return tuple(map(_property, rows))
     return ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.store import Store, StoreKind
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sonnx_clip.prove.accounts import Said
+    from sonnx_clip.prove.accounts import Goal, Said
     from sonnx_clip.prove.outcome import Reply
-
-Goal: TypeAlias = tuple[str, str]  # theory and goal
 
 _KIND = StoreKind(
     noun="ledger",
-    application=0x736E786C,
+    application=0x736E786C,  # "snxl"
     format=3,
     if_other="remove the file and run again",
     if_damaged="remove the file and run again",
@@ -68,7 +66,8 @@ class Ledger:
 
     def answer(self, task: str, prover: Prover, limits: ProverLimits) -> Reply | None:
         """The answer of a prover to exactly this task, or None."""
-        row = self._store.newest(_answer_key(task, prover, limits), f"an answer of {prover.name}")
+        key = _answer_key(task, prover, limits)
+        row = self._store.newest(key, f"an answer of {prover.name}")
         if row is None:
             return None
         verdict, words, cpu = json.loads(row.value)
@@ -77,10 +76,13 @@ class Ledger:
     def record(self, answer: Reply, prover: Prover, limits: ProverLimits) -> None:
         """Keep an answer."""
         key = _answer_key(answer.task, prover, limits)
-        self._store.add(key, json.dumps([answer.verdict, answer.words, answer.cpu]), prover.name)
+        # All else of the reply is in the key.
+        value = json.dumps([answer.verdict, answer.words, answer.cpu])
+        self._store.add(key, value, prover.name)
 
     def forget(self, task: str, prover: Prover, limits: ProverLimits) -> None:
         """Remove an answer: the prover now returns another, or none."""
+        # Else the next run would take the old one, and not see what has just failed.
         self._store.remove(_answer_key(task, prover, limits))
 
     def listing(self, source: str, prover: str) -> Listing | None:
@@ -89,7 +91,7 @@ class Ledger:
         if row is None:
             return None
         task_rows, said_rows = json.loads(row.value)
-        # JSON has neither keys of two parts nor sets.
+        # JSON has neither keys of two parts nor sets: a task is a row of theory, goal and digest.
         tasks = {(theory, goal): digest for theory, goal, digest in task_rows}
         said = frozenset((kind, name, text) for kind, name, text in said_rows)
         return Listing(tasks, said)
@@ -97,14 +99,15 @@ class Ledger:
     def record_listing(self, source: str, prover: str, listing: Listing) -> None:
         """Keep what Why3 printed."""
         tasks = [(*goal, digest) for goal, digest in listing.tasks.items()]
-        value = json.dumps([tasks, sorted(listing.said)])
+        value = json.dumps([tasks, sorted(listing.said)])  # read by `listing`
         self._store.add(_listing_key(source, prover), value, f"tasks for {prover}")
 
 
 def _answer_key(task: str, prover: Prover, limits: ProverLimits) -> str:
     # A program or library that is replaced has given no answer yet.
     version = f"{prover.version} {prover.digest} {prover.libraries}"
-    return json.dumps(["answer", task, prover.name, version, prover.within(limits)])
+    command = prover.within(limits)
+    return json.dumps(["answer", task, prover.name, version, command])
 
 
 def _listing_key(source: str, prover: str) -> str:

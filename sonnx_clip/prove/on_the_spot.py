@@ -96,8 +96,10 @@ def prove_sufficiency(
     else:
         module = critical_points_suffice(before, after, etype.family)
     with tempfile.TemporaryDirectory() as folder, Running() as running:
+        # One limit for all programs together; that of a prover is for it alone.
         guard = threading.Timer(seconds, running.stop)
         guard.start()
+        # Whatever goes wrong is a reason why it is argued only: the decision itself stands.
         try:
             outcomes = _outcomes(module, Path(folder), running, seconds)
         except UserError as error:  # a tool does not run, or Why3 does not accept the statement
@@ -118,7 +120,8 @@ def _outcomes(
     seconds: float,
 ) -> list[Outcome]:
     """The goals of a module with the replies of the provers, which run side by side."""
-    why3, provers = configure(folder), find_provers()
+    why3 = configure(folder)
+    provers = find_provers()
     file = folder / "critical_points.mlw"
     file.write_text(module.text, encoding="utf-8")
 
@@ -132,7 +135,7 @@ def _outcomes(
     outcomes = []
     for obligation in module.obligations("rewrites", str(file)):
         replies = [by_goal[obligation.goal] for by_goal in replies_by_prover]
-        outcomes.append(Outcome(obligation, tuple(replies)))
+        outcomes.append(Outcome(obligation=obligation, replies=tuple(replies)))
     return outcomes
 
 
@@ -145,27 +148,39 @@ def _replies(
     seconds: float,
 ) -> dict[str, Reply]:
     """What a prover answers to each goal of a file; UserError if Why3 prints others than expected."""
-    printed = print_tasks(why3, prover, (str(file),), running)[str(file)]
+    path = str(file)
+    printed = print_tasks(why3, prover, (path,), running)[path]
     goals = {goal for _, goal in printed.tasks}
+    # As in `prove`: a task that is not accounted for may assert anything.
     if printed.complaint or printed.account.refused or goals != expected:
         raise UserError("Why3 does not print the statement")
-    limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=max(1, int(seconds)))
+    whole_seconds = max(1, int(seconds))
+    limits = ProverLimits(PROOF_RESOURCES[prover.name], seconds=whole_seconds)
     replies = {}
     for (_, goal), task in printed.tasks.items():
-        replies[goal] = ask(prover, task.text, task.digest, limits, file.parent, running)
+        replies[goal] = ask(
+            prover,
+            task.text,
+            task.digest,
+            limits,
+            file.parent,
+            running,
+        )
     return replies
 
 
 def _summary(outcomes: list[Outcome]) -> Sufficiency:
     """The provers that prove every goal; none if a goal is refuted by one, or one failed."""
-    verdicts: dict[
-        str, ProverVerdict
-    ] = {}  # of each prover, the first that is no proof if there is one
+    # Of each prover, its first verdict that is no proof, if there is one.
+    verdicts: dict[str, ProverVerdict] = {}
     for outcome in outcomes:
         for reply in outcome.replies:
             if verdicts.get(reply.prover, "valid") == "valid":
                 verdicts[reply.prover] = reply.verdict
-    reason = ", ".join(f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items())
+
+    answers = [f"{name}: {_WORDS[verdict]}" for name, verdict in verdicts.items()]
+    reason = ", ".join(answers)
+    # A prover that proves every goal does not count where the other refutes one.
     if any(outcome.status == "not proved" for outcome in outcomes):
         return Sufficiency(reason=reason)
     provers = tuple(name for name, verdict in verdicts.items() if verdict == "valid")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.root.stored import Excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from sonnx_clip.claims.claim import Obligation
 
 ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
@@ -35,9 +33,10 @@ class Reply(Excerpt):
     resources: int = Field(default=0, ge=0)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """An obligation with the replies of all provers that had to answer.
+class Outcome(Excerpt):
+    """An obligation with the replies of all provers that had to answer, as evidence.json has it too.
+
+    Its status is derived from the replies: a record that states another one has no effect.
 
     For a smoke obligation ``proved`` means that every prover answered and none derived false; for a canary,
     that every prover refuted it.
@@ -57,6 +56,7 @@ class Outcome:
             showing = ("countermodel",)
         return tuple(reply.prover for reply in self.replies if reply.verdict in showing)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def status(self) -> Status:
         """Whether two provers showed it, one, or none.
@@ -72,6 +72,11 @@ class Outcome:
         if shown == 0 or not verdicts.isdisjoint(("countermodel", "failed")):
             return "not proved"
         return "proved" if shown >= 2 else "proved by one"
+
+    @property
+    def answers(self) -> str:
+        """Each prover with its version and its answer."""
+        return ", ".join(f"{r.prover} {r.version}: {r.verdict}" for r in self.replies)
 
     @property
     def cpu(self) -> float:

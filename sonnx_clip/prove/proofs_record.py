@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, read_regular
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.folders import BUILD, repo_file
 from sonnx_clip.root.stored import Excerpt, read_record
 from sonnx_clip.whyml.rendered_goals import is_rendered
 
@@ -116,7 +117,7 @@ class ProofsRecord(Excerpt):
             # That a smoke obligation holds is shown by those who did not find false: by all of them.
             if obligation.kind == "smoke" and answers.keys() != provers:
                 answers = {}
-            outcomes.append(Outcome(obligation, tuple(answers.values())))
+            outcomes.append(Outcome(obligation=obligation, replies=tuple(answers.values())))
         return tuple(outcomes)
 
 
@@ -149,7 +150,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     """
     folder, root = results_of(spec, build)
     path = folder / RECORD
-    todo = f"run: {prove_command(spec)}"
+    todo = f"run: {prove_command(spec, build)}"
     record = read_record(path, ProofsRecord, todo)
     require_digest(record.about.spec_digest, spec, path, todo)
     proved = record.about.files
@@ -173,10 +174,14 @@ def require_digest(
         raise StaleRecordError(message, str(path), todo)
 
 
-def prove_command(spec: Spec) -> str:
-    """The command that writes the record of a specification."""
-    command = "sonnx-clip prove"
-    return command if is_rendered(spec) else f"{command} --operator {spec.signature.function}"
+def prove_command(spec: Spec, build: Path = BUILD) -> str:
+    """The command that writes the record of a specification into a build folder."""
+    words = ["sonnx-clip", "prove"]
+    if not is_rendered(spec):
+        words += ["--operator", spec.signature.function]
+    if build != BUILD:
+        words += ["--build", str(build)]
+    return shlex.join(words)
 
 
 def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:

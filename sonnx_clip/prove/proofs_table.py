@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.prove.outcome import Outcome, Reply
     from sonnx_clip.prove.prove_all import Proofs
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
@@ -57,7 +57,8 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("proved by", no_wrap=True)
     table.add_column("CPU", justify="right", no_wrap=True)
-    family_of = {e.id: e.family for e in spec.element_types}
+    # Other subjects are hand-written theories: their column is "any".
+    family_of = {etype.id: etype.family for etype in spec.element_types}
     for section, rows in _sections(spec):
         has_heading = False
         for row, ids in rows.items():
@@ -88,6 +89,7 @@ def _sections(spec: Spec) -> Iterator[tuple[str, dict[str, set[str]]]]:
         if section == "classes":
             rows = {f"all {len(ids)} classes": {*ids}}  # there are too many for a row each
         yield section.replace("_", " "), rows
+    # Rewrites are in a file of their own, and their goals are shown by the ids there.
     rewrites = {rewrite.id for rewrite in known_rewrites()}
     theorems = {theorem.id for theorem in known_theorems()}
     rows = {
@@ -118,16 +120,14 @@ def _counts(
 
 def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     """The last two cells of a row: the provers, with how often each did not show it, and their time."""
-    lacking: dict[str, int] = {}
+    names: dict[str, None] = {}  # in the order in which provers replied
     for outcome in outcomes:
         for reply in outcome.replies:
-            lacking.setdefault(reply.prover, 0)
-    for outcome in outcomes:
-        for name in lacking.keys() - set(outcome.proved_by):
-            lacking[name] += 1
+            names[reply.prover] = None
     parts = []
-    for name, count in lacking.items():
-        parts.append(f"{name} (but {count})" if count else name)
+    for name in names:
+        lacking = sum(name not in outcome.proved_by for outcome in outcomes)
+        parts.append(f"{name} (but {lacking})" if lacking else name)
     seconds = sum(outcome.cpu for outcome in outcomes)
     return ", ".join(parts), f"{seconds:.1f} s"
 
@@ -135,12 +135,15 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     """For each statement that is refuted as written, the numbers and the condition under which it holds."""
     refuted: set[tuple[str, str]] = set()
+    # Only what this run has proved to be refuted, by entry and family.
     for outcome in proofs.outcomes:
         obligation = outcome.obligation
         is_refutation = obligation.kind in ("refutation", "counterexample")
-        if is_refutation and outcome.status != "not proved":
-            family = spec.element_type(obligation.subject).family
-            refuted.update((id_, family) for id_ in obligation.shows)
+        if not is_refutation or outcome.status == "not proved":
+            continue
+        family = spec.element_type(obligation.subject).family
+        for id_ in obligation.shows:
+            refuted.add((id_, family))
 
     lines: list[str] = []
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
@@ -167,17 +170,20 @@ def _numbers(spec: Spec, witness: object) -> str:
 def proofs_summary(proofs: Proofs) -> str:
     """One line: obligations and distinct tasks, by number of provers, and the time."""
     goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
-    task_count = distinct_tasks((reply.task for reply in o.replies) for o in goals)
     obligations = counted(len(goals), "obligation")
-    tasks = counted(task_count, "distinct task")
+    tasks_of_goals = [[reply.task for reply in goal.replies] for goal in goals]
+    tasks = counted(distinct_tasks(tasks_of_goals), "distinct task")
 
-    statuses = Counter(o.status for o in goals)
-    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    statuses = Counter(goal.status for goal in goals)
+    single = [goal.obligation.id for goal in goals if goal.status == "proved by one"]
     by_one = f"{len(single)} by one"
     if single:
         by_one += f" ({', '.join(single)})"
 
-    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
+    shown: Counter[str] = Counter()
+    for outcome in proofs.outcomes:
+        if outcome.status != "not proved":
+            shown[outcome.obligation.kind] += 1
     refutations_of_source = counted(shown["refutation"], "refutation")
     counterexamples = counted(shown["counterexample"], "counterexample")
 
@@ -189,9 +195,10 @@ def proofs_summary(proofs: Proofs) -> str:
     # A canary counts as proved where every prover refuted it.
     refuted = sum(o.status == "proved" for o in proofs.canaries)
     sent = counted(proofs.run.asked, "task")
+    by_two = f"{statuses['proved']} proved by two provers"
+    not_proved = f"{statuses['not proved']} not proved"
     return (
-        f"{obligations} ({tasks}): {statuses['proved']} proved by two provers, {by_one},"
-        f" {statuses['not proved']} not proved;"
+        f"{obligations} ({tasks}): {by_two}, {by_one}, {not_proved};"
         f" {refutations_of_source} of the source,"
         f" {counterexamples} to claims that no source makes;"
         f" {smoke}; {refuted} of {len(proofs.canaries)} canaries refuted"
@@ -206,11 +213,13 @@ def failures(
     shown: int,
 ) -> Iterator[str]:
     """The obligations that are not proved, and the false statements that are not refuted."""
+    # A few, since one mistake in a theory may make hundreds of goals false.
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
     for outcome in failed[:shown]:
         yield _failure(why3, provers, outcome, "not proved")
     if len(failed) > shown:
         yield f"\n… and {len(failed) - shown} more not proved"
+    # The status of a canary is about its refutation: one that is believed casts doubt on all.
     believed = [o for o in proofs.canaries if o.status == "not proved"]
     for outcome in believed[:shown]:
         yield _failure(why3, provers, outcome, "a false statement is not refuted:")
@@ -230,10 +239,12 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
     for outcome in proofs.outcomes:
         if outcome.status != "proved by one":
             continue
-        yield f"\nproved by one prover only: {outcome.obligation.id}: {outcome.obligation.title}"
+        obligation = outcome.obligation
+        yield f"\nproved by one prover only: {obligation.id}: {obligation.title}"
         for reply in outcome.failed_replies:
-            prover = next(p for p in provers if p.name == reply.prover)
-            limits = limits_of(outcome.obligation, prover)
+            prover = _prover_of(reply, provers)
+            limits = limits_of(obligation, prover)
+            # A countermodel or a failure is none of these: it would not be proved by one.
             if reply.verdict == "timeout":
                 why = f"did not end within {limits.seconds} s"
                 todo = "run again when less else runs on this machine"
@@ -241,7 +252,7 @@ def undecided(why3: Why3, provers: Sequence[Prover], proofs: Proofs) -> Iterator
                 why = f"does not know it with {limits.resources} of its steps, on any machine"
                 todo = "state it otherwise, or see whether another version of the prover knows it"
             yield f"  {reply.prover} {why}: {todo}"
-            yield f"  by hand: {by_hand(why3, prover, outcome.obligation)}"
+            yield f"  by hand: {by_hand(why3, prover, obligation)}"
 
 
 def _failure(
@@ -256,7 +267,12 @@ def _failure(
     for reply in outcome.failed_replies:
         last_lines = reply.words.splitlines()[-5:]
         printed = "\n    ".join(last_lines)
-        prover = next(p for p in provers if p.name == reply.prover)
+        command = by_hand(why3, _prover_of(reply, provers), obligation)
         lines.append(f"  {reply.prover}: {reply.verdict}: {printed}")
-        lines.append(f"  by hand: {by_hand(why3, prover, obligation)}")
+        lines.append(f"  by hand: {command}")
     return "\n".join(lines)
+
+
+def _prover_of(reply: Reply, provers: Sequence[Prover]) -> Prover:
+    """The prover that gave a reply."""
+    return next(prover for prover in provers if prover.name == reply.prover)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sonnx_clip import __version__
 from sonnx_clip.backends.drivers import GUARD_SECONDS, PROOF_RESOURCES, SMOKE_RESOURCES
@@ -23,10 +23,10 @@ from sonnx_clip.prove.tasks import PrintedTasks, Task, command, goal_options, pr
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.accounts import Said
+    from sonnx_clip.prove.accounts import Goal, Said
     from sonnx_clip.prove.ledger import Ledger
     from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.prove.snapshot import Why3
@@ -73,8 +73,8 @@ class Proofs:
     @property
     def all_shown(self) -> bool:
         """Whether something was sent, everything is shown, canaries included, and nothing is left over."""
-        shown = all(o.status != "not proved" for o in (*self.outcomes, *self.canaries))
-        return bool(self.outcomes) and shown and not self.strays
+        statuses = {outcome.status for outcome in (*self.outcomes, *self.canaries)}
+        return bool(self.outcomes) and "not proved" not in statuses and not self.strays
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,14 @@ class _Batch:
     prover: Prover
     obligations: tuple[Obligation, ...]
     are_canaries: bool
+
+
+class _Question(NamedTuple):
+    """What a prover is asked: equal questions are asked once."""
+
+    task: str  # the digest of its text
+    prover: str
+    limits: ProverLimits
 
 
 @dataclass
@@ -104,8 +112,10 @@ class ProofSession:
     ledger: Ledger
     jobs: int
     on_progress: Callable[[int], None] = lambda _: None
+    # By the obligation's id and the prover.
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
-    _goals: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    # What Why3 printed, by file.
+    _goals: dict[str, set[Goal]] = field(default_factory=lambda: defaultdict(set))
     _said: set[Said] = field(default_factory=set)
     _run: ProofRun = field(default_factory=ProofRun)
     _running: Running = field(default_factory=Running)
@@ -127,7 +137,8 @@ class ProofSession:
             canaries: all of some files.
         """
         start = time.monotonic()
-        batches = [*self._batches(obligations), *self._batches(canaries, are_canaries=True)]
+        batches = list(self._batches(obligations))
+        batches += self._batches(canaries, are_canaries=True)
         unknown = [batch for batch in batches if not self._known(batch)]
         if unknown:
             # Canaries test the printers, Why3 and provers of this very run, so all of them are sent.
@@ -140,6 +151,7 @@ class ProofSession:
                 self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        # All canaries of a file are asked, so that a further goal in it is a stray too.
         files = complete_files | {canary.file for canary in canaries}
         strays = tuple(self._strays((*obligations, *canaries), files))
         self._run.wall = time.monotonic() - start
@@ -153,7 +165,7 @@ class ProofSession:
 
     def _outcome(self, obligation: Obligation) -> Outcome:
         replies = [self._replies[obligation.id, prover.name] for prover in self.provers]
-        return Outcome(obligation, tuple(replies))
+        return Outcome(obligation=obligation, replies=tuple(replies))
 
     def _batches(
         self,
@@ -164,13 +176,14 @@ class ProofSession:
         by_file: dict[str, list[Obligation]] = defaultdict(list)
         for obligation in obligations:
             by_file[obligation.file].append(obligation)
+        # A batch for each prover: Why3 prints other tasks for each.
         for file, of_file in sorted(by_file.items()):
             for prover in self.provers:
                 yield _Batch(file, prover, tuple(of_file), are_canaries)
 
-    def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
+    def _strays(self, obligations: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
         # Goals are counted: Why3 ends with status 0 for a theory without goals, or an unknown goal.
-        expected = {(o.file, o.theory, o.goal) for o in asked}
+        expected = {(o.file, o.theory, o.goal) for o in obligations}
         for file in sorted(files):
             for theory, goal in sorted(self._goals[file]):
                 if (file, theory, goal) not in expected:
@@ -178,20 +191,21 @@ class ProofSession:
 
     def _known(self, batch: _Batch) -> bool:
         """Take all replies of a batch from the ledger, if it has them."""
-        listing = self.ledger.listing(self.why3.digest(batch.file), batch.prover.name)
+        source = self.why3.digest(batch.file)
+        listing = self.ledger.listing(source, batch.prover.name)
         if listing is None:
             return False
         self._note(batch, listing)
-        unknown = 0
+        is_complete = True
         for obligation in batch.obligations:
             task = listing.tasks.get((obligation.theory, obligation.goal), "")
             limits = limits_of(obligation, batch.prover)
             answer = self.ledger.answer(task, batch.prover, limits)
             if answer is None:
-                unknown += 1
+                is_complete = False  # the others are taken nevertheless: progress counts them
             else:
                 self._reply(obligation, answer)
-        return unknown == 0
+        return is_complete
 
     def _ask_all(
         self,
@@ -200,7 +214,7 @@ class ProofSession:
         batches: list[_Batch],
     ) -> None:
         """Print the tasks of these batches, and run those without an answer in the ledger."""
-        printing = {}
+        printing: dict[Future[Mapping[str, PrintedTasks]], list[_Batch]] = {}
         for portion in _portions(batches, _PORTIONS * self.jobs):
             prover = portion[0].prover
             files = [batch.file for batch in portion]
@@ -208,7 +222,7 @@ class ProofSession:
             printing[future] = portion
 
         # Provers start on the tasks of a file as soon as it is printed, while Why3 reads others.
-        asking: dict[tuple[str, str, ProverLimits], Future[Reply]] = {}
+        asking: dict[_Question, Future[Reply]] = {}
         waiting: dict[Future[Reply], list[tuple[_Batch, Obligation]]] = defaultdict(list)
         for printed in as_completed(printing):
             for batch in printing[printed]:
@@ -216,10 +230,11 @@ class ProofSession:
                 for obligation, task in self._unanswered(batch, tasks):
                     # Two obligations of a type can have one task, and the answer stands for both.
                     limits = limits_of(obligation, batch.prover)
-                    question = (task.digest, batch.prover.name, limits)
+                    question = _Question(task.digest, batch.prover.name, limits)
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits, task, folder)
-                    waiting[asking[question]].append((batch, obligation))
+                    answer_to_come = asking[question]
+                    waiting[answer_to_come].append((batch, obligation))
 
         for answered in as_completed(waiting):
             answer = answered.result()
@@ -249,7 +264,8 @@ class ProofSession:
         self._note(batch, listing)
         # A listing in the ledger says that all of it was accounted for.
         if not printed.complaint and not printed.account.refused:
-            self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
+            source = self.why3.digest(batch.file)
+            self.ledger.record_listing(source, batch.prover.name, listing)
         for obligation in batch.obligations:
             task = printed.tasks.get((obligation.theory, obligation.goal))
             problem = _problem_of(obligation, printed)
@@ -258,6 +274,7 @@ class ProofSession:
                 continue
             limits = limits_of(obligation, batch.prover)
             answer = self.ledger.answer(task.digest, batch.prover, limits)
+            # A canary is asked although its answer is known: it tests the programs of this run.
             if answer is not None and not batch.are_canaries:
                 self._reply(obligation, answer)
             else:
@@ -275,11 +292,13 @@ class ProofSession:
         A failure is repeated in the next run, and so is what took too long by the clock: that may be the
         machine's fault. What a prover does not know within its resources it will not know again.
         """
-        answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
+        prover = batch.prover
+        answer = ask(prover, task.text, task.digest, limits, folder, self._running)
         if answer.verdict not in ("failed", "timeout"):
-            self.ledger.record(answer, batch.prover, limits)
+            self.ledger.record(answer, prover, limits)
         else:
-            self.ledger.forget(task.digest, batch.prover, limits)
+            # A canary may have an answer there, which this one contradicts.
+            self.ledger.forget(task.digest, prover, limits)
         return answer
 
     def _note(self, batch: _Batch, listing: Listing) -> None:
@@ -313,6 +332,7 @@ def _portions(batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
     for batch in batches:
         by_prover[batch.prover.name].append(batch)
     for _, of_prover in sorted(by_prover.items()):
+        # Neighbours are theories of one kind for other types: they are spread over the portions.
         for start in range(min(count, len(of_prover))):
             yield of_prover[start::count]
 
@@ -356,7 +376,8 @@ def proofs_record_of(
     limits: dict[str, dict[str, Any]] = {}
     for kind, resources in (("proof", PROOF_RESOURCES), ("smoke test", SMOKE_RESOURCES)):
         for prover in provers:
-            limits[f"{kind} by {prover.name}"] = asdict(ProverLimits(resources[prover.name]))
+            of_prover = ProverLimits(resources[prover.name])
+            limits[f"{kind} by {prover.name}"] = asdict(of_prover)
     return ProofsRecord(
         about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
         tools=tools,
@@ -373,6 +394,7 @@ def proofs_record_of(
 
 
 def _row(outcome: Outcome) -> OutcomeRecord:
+    # What it states and its status are for people: readers of the record derive both.
     fields = {**vars(outcome.obligation), "status": outcome.status, "replies": outcome.replies}
     return OutcomeRecord.model_validate(fields)
 
@@ -380,6 +402,7 @@ def _row(outcome: Outcome) -> OutcomeRecord:
 def by_hand(why3: Why3, prover: Prover, obligation: Obligation) -> str:
     """The command that runs a prover on an obligation by hand, from the repository's root."""
     limits = limits_of(obligation, prover)
+    # Why3 calls the prover's own steps "steps" too, and passes them on (why3.conf).
     limit_options = ("-s", str(limits.resources), "-t", str(limits.seconds))
     options = (*limit_options, *goal_options(obligation))
     return shlex.join(command(why3, prover, obligation.file, *options))

@@ -49,7 +49,7 @@ class Prover:
     @property
     def why3_name(self) -> str:
         """Its name for Why3; the comma at the end excludes its variants."""
-        return f"{self.name},{self.version},"
+        return f"{self.name},{self.version},"  # Why3's form: name, version, alternative
 
     def within(self, limits: ProverLimits) -> tuple[str, ...]:
         """Program and options with the limits filled in."""
@@ -89,18 +89,19 @@ def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
 
 
 def _find(name: str) -> Prover:
-    match = next((known for known in NAMES if known.lower() == name.lower()), None)
-    if match is None:
+    names = {known.lower(): known for known in NAMES}
+    own_name = names.get(name.lower())
+    if own_name is None:
         raise UserError(f"unknown prover {name}", todo=f"choose from {', '.join(NAMES)}")
-    command = COMMANDS[match]
+    command = COMMANDS[own_name]
     program = command[0]
     output = version_of((program, "--version"), INSTALL)
-    version = _VERSIONS[match].search(output)
+    version = _VERSIONS[own_name].search(output)
     if version is None:
         todo = f"its output: {output[:200]!r}; {INSTALL}"
         raise UserError(f"{program} does not print its version", todo=todo)
     path = Path(shutil.which(program) or "")
-    return Prover(match, command, version[1], digest_of_file(path), _libraries(path))
+    return Prover(own_name, command, version[1], digest_of_file(path), _libraries(path))
 
 
 _LIBRARY = re.compile(r"=> (/\S+)")
@@ -108,7 +109,9 @@ _LIBRARY = re.compile(r"=> (/\S+)")
 
 def _libraries(program: Path) -> str:
     """A digest of the shared libraries that the system's loader finds for a program."""
-    libraries = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
+    # Most of cvc5 is in libcvc5: another library is another prover, under the same program.
+    listing = run_limited(("ldd", str(program)), 20).text
+    libraries = sorted(_LIBRARY.findall(listing))
     return digest_of_parts(digest_of_file(Path(library)) for library in libraries)
 
 
@@ -131,10 +134,11 @@ def ask(
         running: keeps the prover's process group while it runs.
     """
     # With the thread in its name nobody else writes the file: one task may be asked with two limits.
-    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"
+    thread = threading.get_ident()
+    file = folder / f"{digest}.{prover.name.lower()}.{thread}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     command = [*prover.within(limits), str(file)]
-    seconds = limits.seconds + GRACE
+    seconds = limits.seconds + GRACE  # first the prover itself has the chance to say "timeout"
     done = run_limited(command, seconds, running, environment=LARGE_PAGES, together=True)
     verdict = read_verdict(done.text, digest, done.status, killed=done.killed)
     last_words = _last(done.text, done.status)
@@ -171,10 +175,12 @@ def read_verdict(
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     # A prover can run out of time when it has answered: then its answer does not count either.
-    says_timeout = "timeout" in (*lines[1:2], *lines[2:][-1:])
+    # It says so in the place of the answer, or in its last line.
+    says_timeout = "timeout" in lines[1:2] or "timeout" in lines[2:][-1:]
     was_interrupted = any("interrupted by timeout" in line for line in lines)
     if killed or says_timeout or was_interrupted:
         return "timeout"
+    # An error, a warning or a second answer makes it more than three lines.
     if status != 0 or len(lines) != 3:
         return "failed"
     begin, verdict, end = lines
@@ -187,8 +193,10 @@ def _last(output: str, status: int) -> str:
     """What a prover printed last, without the names of the task."""
     kept = []
     for line in output.splitlines():
+        # cvc5 puts what it echoes in quotes, Z3 does not.
         is_name = line.strip().strip('"').startswith(("task ", "end "))
         if not is_name:
             kept.append(line)
+    # The end: a prover says last why it stopped.
     text = "\n".join(kept).strip()[-_WORDS:] or "(no output)"
     return text if status == 0 else f"{text} [exit status {status}]"

@@ -35,9 +35,11 @@ def select(
     ids: set[str] = set()
     for pattern in only:
         matching = {o.id for o in obligations if _matches(o, pattern)}
+        # Each pattern by itself: a misspelt one must not pass beside one that matches.
         if not matching:
             raise _unknown_id(spec, obligations, pattern)
         ids |= matching
+
     chosen = list(obligations)
     if subjects:
         chosen = [o for o in chosen if o.subject in subjects]
@@ -68,6 +70,6 @@ def _unknown_id(
 def _matches(obligation: Obligation, pattern: str) -> bool:
     """Whether the pattern matches its id, or that of an entry that it shows."""
     ids = (obligation.id, *obligation.shows)
-    if set("*?[").isdisjoint(pattern):
+    if set("*?[").isdisjoint(pattern):  # most patterns are ids, and obligations are thousands
         return pattern in ids
     return any(fnmatchcase(id_, pattern) for id_ in ids)

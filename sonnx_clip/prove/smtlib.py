@@ -56,23 +56,32 @@ def commands(text: str) -> tuple[SmtlibCommand, ...]:
     import numpy as np  # `explain` comes by here and reads no task
 
     raw = text.encode("utf-8")
+    plain = _without_opaque_parts(raw)
+
+    # A command begins where the depth of parentheses becomes 1, and ends where it is 0 again.
+    signs = np.frombuffer(plain, dtype=np.uint8)
+    places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
+    steps = np.where(signs[places] == _OPEN, 1, -1)
+    depth = np.cumsum(steps)
+    is_balanced = len(depth) == 0 or (depth.min() >= 0 and depth[-1] == 0)
+    if not is_balanced:
+        raise SmtlibError("the parentheses of the task do not match")
+    opens_command = (depth == 1) & (steps == 1)
+    closes_command = depth == 0
+    starts = places[opens_command].tolist()
+    ends = (places[closes_command] + 1).tolist()
+    return tuple(_commands(raw, plain, starts, ends))
+
+
+def _without_opaque_parts(raw: bytes) -> bytes:
+    """The text with blanks in place of comments and ``_`` in place of strings and quoted symbols."""
     # Overwritten in place, so that what is found in the plain text has the same place in the raw one.
     plain = bytearray(raw)
     for opaque in _OPAQUE.finditer(raw):
         start, end = opaque.span()
         filler = b" " if raw[start] == _SEMICOLON else b"_"
         plain[start:end] = filler * (end - start)
-
-    # A command begins where the depth of parentheses becomes 1, and ends where it is 0 again.
-    signs = np.frombuffer(bytes(plain), dtype=np.uint8)
-    places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
-    steps = np.where(signs[places] == _OPEN, 1, -1)
-    depth = np.cumsum(steps)
-    if len(depth) and (depth.min() < 0 or depth[-1] != 0):
-        raise SmtlibError("the parentheses of the task do not match")
-    ends = places[depth == 0] + 1
-    starts = places[(depth == 1) & (steps == 1)]
-    return tuple(_commands(raw, bytes(plain), starts.tolist(), ends.tolist()))
+    return bytes(plain)
 
 
 def _commands(
@@ -84,15 +93,19 @@ def _commands(
     before = 0
     for start, end in zip(starts, ends, strict=True):
         _require_nothing(plain[before:start])
-        head = ""
-        # No head is longer, and a command may have megabytes.
-        first_words = plain[start + 1 : start + 80].split(None, 1)
-        if first_words:
-            head = re.split(rb"[()]", first_words[0], maxsplit=1)[0].decode()
+        head = _head(plain[start + 1 : start + 80])  # the whole command may have megabytes
         name = _name(raw[before:start].decode())
         yield SmtlibCommand(head, raw[start:end].decode(), name)
         before = end
     _require_nothing(plain[before:])
+
+
+def _head(beginning: bytes) -> str:
+    """The first word of a command, which no parenthesis is part of; empty where there is none."""
+    words = beginning.split(None, 1)
+    if not words:
+        return ""
+    return re.split(rb"[()]", words[0], maxsplit=1)[0].decode()
 
 
 def _require_nothing(between: bytes) -> None:
@@ -104,12 +117,13 @@ def _require_nothing(between: bytes) -> None:
 
 def _name(between: str) -> str:
     """The name above a command: ``;; NAME``, then perhaps ``;; File …``, and no empty line."""
+    # What stands above an empty line belongs to something else.
     _, _, paragraph = between.rstrip().rpartition("\n\n")
     for line in reversed(paragraph.splitlines()):
         if not line.startswith(";; "):
             continue
         name = line.removeprefix(";;").strip()
-        if not name.startswith('File "'):
+        if not name.startswith('File "'):  # the place in the theory, below the name
             return name.replace('"', "")  # Why3 1.6 and later put quotation marks around it
     return ""
 
@@ -120,6 +134,7 @@ def read_smtlib_term(text: str) -> tuple[Term, ...]:
     Raises:
         SmtlibError: it is not one term.
     """
+    # Of the open terms, each with its parts so far; the lowest list gets the whole terms.
     stack: list[list[Term]] = [[]]
     for token in _TOKEN.findall(text):
         if token == "(":  # noqa: S105
@@ -129,13 +144,15 @@ def read_smtlib_term(text: str) -> tuple[Term, ...]:
                 raise SmtlibError("an unmatched closing parenthesis")
             closed = tuple(stack.pop())
             stack[-1].append(closed)
-        elif token in ('"', "|", ";"):
+        elif token in ('"', "|", ";"):  # alone, since the pattern of the whole does not match
             raise SmtlibError("an unterminated string or quoted symbol")
         elif not token.startswith(";"):
             stack[-1].append(token)
-    if len(stack) != 1 or len(stack[0]) != 1 or isinstance(stack[0][0], str):
-        raise SmtlibError("this is not one term in parentheses")
-    return stack[0][0]
+    match stack:
+        case [[tuple(term)]]:
+            return term
+        case _:
+            raise SmtlibError("this is not one term in parentheses")
 
 
 def smtlib_text(term: Term) -> str:

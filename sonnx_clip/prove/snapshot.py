@@ -71,7 +71,8 @@ class Why3:
 
     def digest(self, file: str) -> str:
         """A digest of all that decides the tasks of a theory file; its header, a comment, does not."""
-        return digest_of(f"{self.base}\x00{file}\x00{without_header(self.texts[file])}")
+        text = without_header(self.texts[file])
+        return digest_of(f"{self.base}\x00{file}\x00{text}")
 
 
 def configure(build: Path, root: Path | None = None) -> Why3:
@@ -92,6 +93,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
         raise UserError("why3 --print-datadir names a folder without drivers", data, INSTALL)
     drivers = {driver_file(name): driver(name, data) for name in NAMES}
     drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
+    # Into the build folder too, for the commands by which a person repeats a proof.
     _configure(build.absolute() / "why3", drivers)
 
     texts = dict(theory_texts(root))
@@ -104,10 +106,14 @@ def configure(build: Path, root: Path | None = None) -> Why3:
 
     # Hand-written theories are used by all files, so that a change of one makes every task new.
     by_hand = [text for path, text in texts.items() if path.startswith("why3/")]
-    shaping = [version, *INLINE, *_library(Path(data)), *drivers.values(), *by_hand]
+    shaping = [version, *INLINE]
+    shaping += _library(Path(data))
+    shaping += drivers.values()
+    shaping += by_hand
+    program = Path(shutil.which("why3") or "")
     return Why3(
         version=version,
-        program=digest_of_file(Path(shutil.which("why3") or "")),
+        program=digest_of_file(program),
         config=build / "why3" / "why3.conf",
         files=_own_drivers(Path(data), drivers.values()),
         base=digest_of("\0".join(shaping)),
@@ -118,6 +124,7 @@ def configure(build: Path, root: Path | None = None) -> Why3:
 
 
 def _lemmas(texts: Iterable[str]) -> frozenset[str]:
+    # By the name alone, as tasks have it: neither file nor module is in them.
     names: set[str] = set()
     for text in texts:
         if "lemma" not in text:
@@ -138,21 +145,29 @@ def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
         raise UserError(message, str(folder), "choose another one with --build") from error
     for name, text in drivers.items():
         write_whole(folder / "drivers" / name, text)
-    write_whole(folder / "why3.conf", why3_configuration(str(folder / "drivers"), versions))
+    configuration = why3_configuration(str(folder / "drivers"), versions)
+    write_whole(folder / "why3.conf", configuration)
 
 
 def _library(data: Path) -> list[str]:
     """The texts of Why3's own drivers and library: a task depends on them as on ours."""
-    files = [*(data / "drivers").glob("*.*"), *(data / "stdlib").rglob("*.mlw")]
-    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
+    files = list((data / "drivers").glob("*.*"))
+    files += (data / "stdlib").rglob("*.mlw")
+    texts = []
+    for path in sorted(files):
+        # For a digest any reading will do, should one of them not be UTF-8.
+        texts.append(path.read_text(encoding="utf-8", errors="replace"))
+    return texts
 
 
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
     """The digests of Why3's own drivers that ours import, directly or not, and of the one that prints C."""
-    unread = [data / path for path in _C_DRIVERS if (data / path).is_file()]
+    c_drivers = [data / path for path in _C_DRIVERS]
+    unread = [path for path in c_drivers if path.is_file()]
     for text in ours:
         # Our drivers name Why3's by their full path, and ours beside them.
         unread += [path for path in _imported(text) if path.is_relative_to(data)]
+
     digests: dict[str, str] = {}
     while unread:
         path = unread.pop()
@@ -161,6 +176,7 @@ def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
             continue  # several import the same one
         digests[name] = digest_of_file(path)
         text = path.read_text(encoding="utf-8", errors="replace")
+        # Why3's own drivers name others by the path from their folder.
         unread += [path.parent / imported for imported in _imported(text)]
     return dict(sorted(digests.items()))
 

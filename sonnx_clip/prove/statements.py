@@ -8,7 +8,7 @@ its sentences are the comments above the statements in the rendered theories.
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -44,15 +44,16 @@ def statements() -> dict[str, str]:
         Their tokens by ``file.Module.name``, and by ``file.Module.(imports)``: layout, comments and
         attributes do not count.
     """
-    return _stated_in((path, path.read_text(encoding="utf-8")) for path in theory_files())
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in theory_files()}
+    return _stated_in(texts)
 
 
-def _stated_in(theories: Iterable[tuple[PurePath, str]]) -> dict[str, str]:
-    """The statements of theories, each a file and its text, by ``file.Module.name``."""
+def _stated_in(theories: Mapping[str, str]) -> dict[str, str]:
+    """The statements of theories (their text by file) by ``file.Module.name``."""
     statements: dict[str, str] = {}
-    for file, text in theories:
+    for file, text in theories.items():
         for name, statement in _stated(text):
-            statements[f"{file.stem}.{name}"] = statement
+            statements[f"{file}.{name}"] = statement
     return statements
 
 
@@ -61,9 +62,9 @@ def _stated(theory: str) -> Iterator[tuple[str, str]]:
     for module, group in groupby(declarations(theory), key=lambda d: d.module):
         of_module = list(group)
         # What is imported decides what the names in the statements mean.
-        imports = " ".join(d.text for d in of_module if d.form.startswith(_IMPORTS))
+        imports = [d.text for d in of_module if d.form.startswith(_IMPORTS)]
         if imports:
-            yield f"{module}.{IMPORTS}", imports
+            yield f"{module}.{IMPORTS}", " ".join(imports)
         for declaration in of_module:
             if _states(declaration):
                 yield f"{module}.{declaration.name}", declaration.text
@@ -74,6 +75,7 @@ def _states(declaration: WhymlDeclaration) -> bool:
     form = declaration.form
     if form.startswith((*_IMPORTS, "val")):
         return False
+    # A smoke goal is `false` in every module; the accounts check that in the task itself.
     if form == "goal" and declaration.name.startswith("smoke_"):
         return False
     # What is declared without a definition is in why3/trusted.txt.
@@ -83,7 +85,7 @@ def _states(declaration: WhymlDeclaration) -> bool:
 def pinned() -> dict[str, tuple[str, str]]:
     """The list: digest and sentence of each statement, by its name."""
     kept: dict[str, tuple[str, str]] = {}
-    for line in _lines(repo_file(STATEMENTS)):
+    for line in lines_of_list(repo_file(STATEMENTS)):
         name, digest, *sentence = line.split(maxsplit=2)
         kept[name] = (digest, "".join(sentence))
     return kept
@@ -126,12 +128,14 @@ def _differences(
         elif kept[name] != digest:
             lines.append(f"! {name} {digest}, not {kept[name]}: {text}")
     for name in kept:
-        if name not in now:
-            line = f"- {name}: it is no longer stated"
-            sentence = sentences.get(name, "")
-            if sentence:
-                line += f": {sentence}"
-            lines.append(line)
+        if name in now:
+            continue
+        line = f"- {name}: it is no longer stated"
+        # Its text is gone, so that the sentence alone says what is lost.
+        sentence = sentences.get(name, "")
+        if sentence:
+            line += f": {sentence}"
+        lines.append(line)
     return lines
 
 
@@ -156,17 +160,21 @@ def rendered_list(spec: Spec) -> Path:
 
 def rendered_statements(files: Mapping[str, str]) -> dict[str, str]:
     """The statements of rendered theories (their text by path) by ``file.Module.name``, as `statements`."""
-    theories = ((PurePath(path), text) for path, text in files.items() if path.endswith(".mlw"))
+    theories: dict[str, str] = {}
+    for path, text in files.items():
+        if path.endswith(".mlw"):
+            theories[PurePath(path).stem] = text
     return _stated_in(theories)
 
 
 def pinned_digests(path: Path) -> dict[str, str]:
     """The digest of each statement in a list of rendered ones, by ``file.Module.name``."""
     digests: dict[str, str] = {}
-    for line in _lines(path):
+    for line in lines_of_list(path):
         digest, name, *groups = line.split()
-        for theory in chain.from_iterable(map(_expanded, groups)):
-            digests[f"{theory}.{name}"] = digest
+        for group in groups:
+            for theory in _expanded(group):
+                digests[f"{theory}.{name}"] = digest
     return digests
 
 
@@ -200,24 +208,23 @@ def write_proposed_list(spec: Spec, files: Mapping[str, str], build: Path) -> Pa
 def _list_text(spec: Spec, stated: Mapping[str, str]) -> str:
     """The list of statements, those of the same words in one line."""
     # Most are stated for each element type in the same words: so a person reads each of them once.
-    theories_of: dict[tuple[str, str], list[str]] = defaultdict(list)
+    theories_of: dict[tuple[str, str], list[str]] = defaultdict(list)  # by digest and name
     for full_name, text in stated.items():
         theory, _, name = full_name.partition(".")
-        digest = _digest(text)
-        theories_of[name, digest].append(theory)
+        theories_of[_digest(text), name].append(theory)
 
-    about = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
-    lines = []
-    for (name, digest), theories in theories_of.items():
+    listed = _ABOUT.format(yaml=spec.path.name, name=rendered_list(spec).name)
+    for (digest, name), theories in theories_of.items():
         groups = " ".join(_grouped(theories))
-        lines.append(f"{digest} {name} {groups}\n")
-    return about + "".join(lines)
+        listed += f"{digest} {name} {groups}\n"
+    return listed
 
 
 def _grouped(theories: Iterable[str]) -> Iterator[str]:
     """The names of theories, those with the same prefix together, as `_expanded` reads them."""
     types_by_prefix: dict[str, list[str]] = defaultdict(list)
     for theory in theories:
+        # The theory that is called as its type has no prefix: ``{int8,int16}``.
         prefix, underscore, type_id = theory.rpartition("_")
         types_by_prefix[prefix + underscore].append(type_id)
     for prefix, types in types_by_prefix.items():
@@ -235,8 +242,8 @@ def _digest(text: str) -> str:
     return digest_of(text)[:_DIGITS]
 
 
-def _lines(path: Path) -> list[str]:
-    """The lines of a list that are neither empty nor comments; none where there is no such file."""
+def lines_of_list(path: Path) -> list[str]:
+    """The lines of a list that a person keeps, without comments; none where there is no such file."""
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.ledger import Goal
+    from sonnx_clip.prove.accounts import Goal
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.root.run_program import Ended, Running
@@ -89,23 +89,32 @@ def print_tasks(
     file_of = {Path(file).stem: file for file in files}
     stems = tuple(file_of)
     assert len(stems) == len(files), files
-    inlined, complaint = _print(why3, (prover.why3_name, *files, *INLINE), stems, running)
 
+    # First all goals, as they are proved; only then it is known which theories have a smoke goal.
+    arguments = (prover.why3_name, *files, *INLINE)
+    inlined, complaint = _print(why3, arguments, stems, running)
     options: list[str] = []
     for stem, file in file_of.items():
         if inlined[stem]:
             options += [file, *_whole(inlined[stem])]
     whole: dict[str, Texts] = {stem: {} for stem in stems}
     if options and not complaint:
-        whole, complaint = _print(why3, (prover.why3_name, *options), stems, running)
+        arguments = (prover.why3_name, *options)
+        whole, complaint = _print(why3, arguments, stems, running)
 
     printed: dict[str, PrintedTasks] = {}
     if complaint and len(files) > 1:
         for file in files:
-            printed.update(print_tasks(why3, prover, (file,), running))
+            printed |= print_tasks(why3, prover, (file,), running)
         return printed
     for stem, file in file_of.items():
-        printed[file] = _printed(inlined[stem], whole[stem], complaint, why3.lemmas, prover)
+        printed[file] = _printed(
+            inlined[stem],
+            whole[stem],
+            complaint,
+            why3.lemmas,
+            prover,
+        )
     return printed
 
 
@@ -118,14 +127,18 @@ def _printed(
 ) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     # A smoke goal is asked in its whole task, which `account` reads as the context of the others.
-    texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal[1])}
+    texts: Texts = {}
+    for goal, text in inlined.items():
+        if not _is_smoke(goal):
+            texts[goal] = text
     accounted = Account()
-    if not complaint:
+    if not complaint:  # else there may be no task, or not all
         accounted = account(texts, whole, lemmas, prover.name)
     for goal, text in whole.items():
-        if _is_smoke(goal[1]):
+        if _is_smoke(goal):
             # Without symbols that nothing uses; whole where it could not be read, and is refused.
             texts[goal] = accounted.smoke.get(goal, text)
+
     tasks = {}
     for goal, text in texts.items():
         cleaned = clean(text)
@@ -133,19 +146,23 @@ def _printed(
     return PrintedTasks(tasks, accounted, complaint)
 
 
-def _is_smoke(goal: str) -> bool:
-    return goal.startswith("smoke_")
+def _is_smoke(goal: Goal) -> bool:
+    _, name = goal
+    return name.startswith("smoke_")
 
 
 def _whole(goals: Iterable[Goal]) -> list[str]:
     """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
-    smoke_goals = {goal for goal in goals if _is_smoke(goal[1])}
+    theories: set[str] = set()
+    with_smoke: set[str] = set()
     options: list[str] = []
-    for theory, goal in sorted(smoke_goals):
-        options += ["-T", theory, "-G", goal]
-    with_smoke = {theory for theory, _ in smoke_goals}
-    without_smoke = {theory for theory, _ in goals} - with_smoke
-    for theory in sorted(without_smoke):
+    for goal in sorted(goals):
+        theory, name = goal
+        theories.add(theory)
+        if _is_smoke(goal):
+            with_smoke.add(theory)
+            options += ["-T", theory, "-G", name]
+    for theory in sorted(theories - with_smoke):
         options += ["-T", theory]
     return options
 
@@ -157,19 +174,20 @@ def run_why3(command: list[str], folder: Path, running: Running | None = None) -
 
 def _print(
     why3: Why3,
-    asked: Sequence[str],
+    arguments: Sequence[str],
     stems: Sequence[str],
     running: Running | None,
 ) -> tuple[dict[str, Texts], str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: dict[str, Texts] = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
-        done = run_why3([*_SNAPSHOT, *asked, "-o", folder], why3.root, running)
+        done = run_why3([*_SNAPSHOT, *arguments, "-o", folder], why3.root, running)
         if done.killed:
             return tasks, f"why3 did not end within {WHY3_SECONDS} s"
         for path in sorted(Path(folder).glob("*.smt2")):
             stem, goal, text = _read(path, stems)
             tasks[stem][goal] = text
+    # With -o it prints nothing but complaints, on both streams.
     complaints = [_errors(done.words), done.text.strip()]
     complaint = "\n".join(filter(None, complaints))
     if done.status != 0 and not complaint:
@@ -189,8 +207,10 @@ def _errors(stderr: str) -> str:
 def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
     """File, theory and goal, and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
     # The longest, because the stem of one file may begin that of another.
-    stem = max((stem for stem in stems if path.name.startswith(f"{stem}-")), key=len)
-    theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
+    possible = [stem for stem in stems if path.name.startswith(f"{stem}-")]
+    stem = max(possible, key=len)
+    name = path.stem.removeprefix(f"{stem}-")
+    theory, _, goal = name.partition("-")
     # Only at the end, where Why3 puts it, since a name of ours may hold these letters.
     goal = re.sub(r"(qtrefn)?qtvc$", lambda match: match[0].replace("qt", "'"), goal)
     return stem, (theory, goal), path.read_text(encoding="utf-8")
@@ -198,7 +218,11 @@ def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
 
 def clean(text: str) -> str:
     """A task without comments, which hold places in files, and without the request for a reason."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(";")]
+    lines = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith(";"):
+            lines.append(line)
+    # A prover would answer it in a line of its own, which `read_verdict` does not know.
     if lines and lines[-1] == "(get-info :reason-unknown)":
         lines.pop()
     return "\n".join(lines)

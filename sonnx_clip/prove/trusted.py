@@ -8,7 +8,7 @@ The list is compared with why3/trusted.txt, which a person keeps: an axiom that 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.assumptions import CALLED, TheoryItem, read_theories
 from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.prove.snapshot import INLINE
+from sonnx_clip.prove.statements import lines_of_list
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
@@ -79,6 +80,7 @@ def trusted(
         obligations: all of them.
         texts: the theories by path; those of the repository by default.
     """
+    # Each assumption names the obligations that discharge it, so all of them are needed.
     known = tuple(obligations)
     return (
         *_of_theories(known, texts or dict(theory_texts())),
@@ -109,6 +111,7 @@ def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[Trust
             discharged_by = ours[name].discharged_by
             reason = _OURS
         elif name.endswith("'def"):
+            # Definitions of another form are accounted for, and not listed.
             reason = _RECURSIVE
         if kind == "setting":
             reason = _LOGIC
@@ -123,24 +126,18 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     versions of Why3 differ in it.
     """
     items = tuple(taken)
-    kept = _golden_lines()
     # Counted, because two assumptions may be written alike.
+    kept = Counter(lines_of_list(repo_file(GOLDEN)))
     now = Counter(item.line for item in items)
     added = list((now - kept).elements())
-    refused = [item.line for item in items if item.kind == "refused"]
-    added += [line for line in refused if line not in added]
-    removed = (kept - now).elements()
-    missed = [line for line in removed if not line.startswith(("assertion ", "setting "))]
-    return [*(f"+ {line}" for line in added), *(f"- {line}" for line in missed)]
-
-
-def _golden_lines() -> Counter[str]:
-    """The lines of the golden list, without comments."""
-    golden = repo_file(GOLDEN)
-    if not golden.is_file():
-        return Counter()
-    lines = golden.read_text(encoding="utf-8").splitlines()
-    return Counter(line for line in lines if line.strip() and not line.startswith("#"))
+    for item in items:
+        if item.kind == "refused" and item.line not in added:
+            added.append(item.line)
+    lines = [f"+ {line}" for line in added]
+    for line in (kept - now).elements():
+        if not line.startswith(("assertion ", "setting ")):
+            lines.append(f"- {line}")
+    return lines
 
 
 def _of_theories(
@@ -149,13 +146,14 @@ def _of_theories(
 ) -> Iterator[TrustedItem]:
     instances = [o for o in obligations if o.kind == "instance"]
     ours = {Path(where).stem for where in texts if where.startswith("why3/")}
-    library: dict[str, str] = {}
+    library: dict[str, str] = {}  # the first theory that uses a module
     for where, text in texts.items():
-        undefined: dict[str, list[str]] = {}
+        undefined: dict[str, list[str]] = {}  # the symbols of a module
         stem = Path(where).stem
         for assumption in read_theories(text):
             module = f"{stem}.{assumption.module}"
             if assumption.kind == "library":
+                # A name without a file is a module of the same file.
                 package, dot, _ = assumption.name.partition(".")
                 if dot and package not in ours:
                     library.setdefault(assumption.name, where)
@@ -186,6 +184,7 @@ def _taken(
     name = f"{module}.{assumption.name}"
     statement = assumption.text
     if assumption.kind == "axiom":
+        # Every type that clones the theory has an obligation of the axiom's name.
         shown = tuple(o.id for o in instances if o.goal == assumption.name)
         yield TrustedItem("axiom", name, where, statement, assumption.comment, shown)
     elif assumption.kind == "clone":
@@ -222,6 +221,7 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
             # Modules are named after types, with a capital letter.
             _, _, type_name = module.rpartition(".")
             etype = types.get(type_name.lower(), "")
+            # It is trusted no more where an obligation proves it to be what the bits say.
             encoding = f"{etype}.encoding_{symbol.removeprefix('ieee_')}"
             shown = (encoding,) if encoding in ids else ()
             if name.endswith(".drv"):
@@ -255,18 +255,20 @@ def _one_line(text: str) -> str:
 
 def _of_c() -> Iterator[TrustedItem]:
     """What C the kernels are printed in, and their contracts: one entry for what element types share."""
-    types_by_line: dict[_SharedLine, list[str]] = {}
+    types_by_line: dict[_SharedLine, list[str]] = defaultdict(list)
     for path in sorted(repo_file(C_DRIVERS).glob("*.drv")):
         for name, text in _driver_lines(path):
             line = _SharedLine(name, text, C_DRIVERS, _PRINTED)
-            types_by_line.setdefault(line, []).append(path.stem)
+            types_by_line[line].append(path.stem)
     for path in sorted(repo_file("generated/why3").glob("c_*.mlw")):
         etype = path.stem.removeprefix("c_")
         for program in read_theories(path.read_text(encoding="utf-8")):
-            if program.kind == "program":
-                name = f"c_*.{program.module}.{CALLED}*"
-                line = _SharedLine(name, program.text, "generated/why3", _CONTRACT)
-                types_by_line.setdefault(line, []).append(etype)
+            if program.kind != "program":
+                continue
+            # A star in place of the type, so that the types share the line.
+            name = f"c_*.{program.module}.{CALLED}*"
+            line = _SharedLine(name, program.text, "generated/why3", _CONTRACT)
+            types_by_line[line].append(etype)
     yield from _beside_c()
     for line, ids in types_by_line.items():
         statement = f"{line.text} [{', '.join(ids)}]"
@@ -291,11 +293,14 @@ def _beside_c() -> Iterator[TrustedItem]:
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Every line of a generated driver: its subject and its content."""
-    for directive in directives(why3_tokens(path.read_text(encoding="utf-8")).plain):
+    tokens = why3_tokens(path.read_text(encoding="utf-8"))
+    for directive in directives(tokens.plain):
         module = directive.module.replace(f"c_{path.stem}.", "c_*.")
         if directive.symbol is not None:
+            # A pointer to the element type is the same line for all types.
             text = _POINTER.sub(r"\1T *", directive.text or "")
-            yield f"{module}.{directive.symbol}", f"{text} {directive.rest}".rstrip()
+            content = f"{text} {directive.rest}".rstrip()
+            yield f"{module}.{directive.symbol}", content
         else:
             yield f"{module}.{directive.word}", directive.said
 

@@ -39,19 +39,22 @@ def meaning_summary(spec: Spec) -> dict[Place, str]:
 def _claims(spec: Spec) -> dict[Place, str]:
     """What is claimed of each family, the classes, and the conditions of the latitude."""
     claims: dict[Place, str] = {}
+    # Properties and constraints: no other entries are repaired.
     for section, _, entry in entries_with(spec, "repaired"):
         for key, text in _claims_of(section, entry):
             claims[section, entry.id, key] = text
     for case in spec.cases:
         for family in spec.families:
-            classes = spec.classes_of(family.id, case.id)
-            ids = ", ".join(value_class.id for value_class in classes)
-            claims["classes", case.id, family.id] = ids
+            ids = [klass.id for klass in spec.classes_of(family.id, case.id)]
+            claims["classes", case.id, family.id] = ", ".join(ids)
     for latitude in spec.latitude:
-        in_strict = "accepted" if latitude.always else "refused"
-        claims["latitude", latitude.id, "where"] = unparse(latitude.when)
-        claims["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
-        claims["latitude", latitude.id, "with --policy strict"] = in_strict
+        summary = {
+            "where": unparse(latitude.when),
+            "accepts": unparse(latitude.accepts),
+            "with --policy strict": "accepted" if latitude.always else "refused",
+        }
+        for key, text in summary.items():
+            claims["latitude", latitude.id, key] = text
     return claims
 
 
@@ -70,8 +73,9 @@ def _meanings(spec: Spec) -> dict[Place, str]:
     meanings: dict[Place, str] = {}
     for definition in spec.definitions:
         meanings["definitions", definition.id, "is"] = unparse(definition.is_)
-    for value_class in spec.classes:
-        meanings[_CONDITIONS, value_class.id, "when"] = unparse(value_class.when)
+    for klass in spec.classes:
+        meanings[_CONDITIONS, klass.id, "when"] = unparse(klass.when)
+    # In words too: a finding of lint shows the statement, and not the condition.
     for restriction in spec.restrictions:
         meanings["restrictions", restriction.id, "statement"] = restriction.statement
         meanings["restrictions", restriction.id, "holds"] = unparse(restriction.holds)
@@ -93,7 +97,10 @@ def _names(spec: Spec) -> dict[Place, str]:
             "C": etype.c,
             "Why3": etype.why3,
         }
-        known = [f"{name} in {system}" for system, name in names.items() if name is not None]
+        known = []
+        for system, name in names.items():
+            if name is not None:  # ONNX has no reals, DirectML no bfloat16
+                known.append(f"{name} in {system}")
         names_elsewhere["element_types", etype.id, "is called"] = ", ".join(known)
     return names_elsewhere
 
@@ -119,27 +126,31 @@ def weakened(spec: Spec) -> Iterator[UserError]:
 
     # The YAML is read again for its lines, which only messages need.
     yaml, _ = read_document(spec.path)
-    known_entries = {(section, id_) for section, id_, _ in kept}
-    new: dict[tuple[str, str], list[str]] = {}
+    kept_entries = {(section, id_) for section, id_, _ in kept}
+    new_keys: dict[tuple[str, str], list[str]] = {}  # by section and id
     for place in differing:
         section, id_, key = place
-        if (section, id_) not in known_entries:
-            new.setdefault((section, id_), []).append(key)
+        if (section, id_) not in kept_entries:
+            new_keys.setdefault((section, id_), []).append(key)
             continue
+        # An entry that was removed has no line: its section stands for it.
         line = _line(spec, yaml, section, id_)
         stated = _quoted(now.get(place))
-        due = _quoted(kept.get(place))
+        expected_text = _quoted(kept.get(place))
+        line_of_summary = document.position(place).line
         yield UserError(
-            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {due}",
-            f"{document.name}:{document.position(place).line} ({spell(place)})",
+            f"{yaml.name}:{line} (`{id_}`) is now {stated}; expected: {expected_text}",
+            f"{document.name}:{line_of_summary} ({spell(place)})",
             f"correct {spec.path.name}; if the change is intended, change this line too",
         )
 
     # A new entry is one error, with all lines that the summary lacks, ready to be pasted.
-    for (section, id_), keys in new.items():
+    for (section, id_), keys in new_keys.items():
         line = _line(spec, yaml, section, id_)
         lines = [f"{section}:", f"  {id_}:"]
-        lines += [f"    {key}: {_scalar(now[section, id_, key])}" for key in keys]
+        for key in keys:
+            text = now[section, id_, key]
+            lines.append(f"    {key}: {_scalar(text)}")
         yield UserError(
             f"`{id_}` is new, and {document.name} does not have it",
             f"{yaml.name}:{line}",
@@ -177,6 +188,7 @@ def _line(
 
 def _scalar(text: str) -> str:
     """A text as YAML, quoted only where it must be."""
+    # So wide that no text is broken into lines.
     dumped = yaml_library.safe_dump(text, width=10**6, allow_unicode=True)
     return dumped.removesuffix("...\n").strip()  # the end of a document, after a plain scalar
 

@@ -27,6 +27,7 @@ MOST_NODES = 40
 Number: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(TOR|ERR|UC|KP)-\d{3}0$")]
 """An id: permanent, never reused, in steps of ten."""
 
+# By criterion, for the software levels A to D in this order.
 _TQL = {"1": "TQL-1, 2, 3, 4", "2": "TQL-4, 4, 5, 5", "3": "TQL-5", None: "none"}
 _TCL = {"TD1": "TCL1", "TD2": "TCL2", "TD3": "TCL3"}
 
@@ -152,7 +153,7 @@ class Node(Part):
     def kind(self) -> str:
         """Its kind in GSN, from the first letter of its id."""
         names = {"G": "goal", "S": "strategy", "C": "context", "A": "assumption", "Sn": "solution"}
-        return names[self.id.rstrip("0123456789")]
+        return names[self.id.rstrip("0123456789")]  # the pattern allows these letters alone
 
     @property
     def is_claim(self) -> bool:
@@ -189,7 +190,9 @@ class Kit(Part):
 
     def _check_names(self) -> None:
         """Names of commands and constraints exist, and no command lacks a requirement or an error."""
-        known = {*self.tools, *(constraint.id for constraint in self.constraints)}
+        # Commands and constraints are one set here: an id of the one cannot be taken for the other.
+        known = set(self.tools)
+        known.update(constraint.id for constraint in self.constraints)
         with_requirement: set[str] = set()
         with_error: set[str] = set()
         for error in self.errors:
@@ -210,7 +213,7 @@ class Kit(Part):
         for node in self.assurance_case:
             if node.id in seen:
                 raise ValueError(f"two nodes have the id {node.id}")
-            is_first = not seen
+            is_first = not seen  # only the first node is the root
             is_root = node.below is None
             if is_first != is_root or (node.below and node.below not in seen):
                 raise ValueError(

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.report_text import notes, reading_groups, values_by_key
+from sonnx_clip.conform.report_lines import notes
+from sonnx_clip.conform.report_text import reading_groups, values_by_key
 from sonnx_clip.conform.verdict_table import Verdict
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
@@ -122,6 +123,7 @@ class RuntimeRecord(Stored):
     def fitting(self) -> dict[str, list[str]]:
         """The readings that allow the answers, in words, each with its element types."""
         descriptions: list[tuple[str, str]] = []
+        # A group may give exact bits in some types alone, so that its text depends on all of them.
         for (readings, explained_by, *_), types in reading_groups(self.readings).items():
             matches = [self.readings[etype] for etype in types]
             text = _fitting(readings, explained_by, matches)
@@ -165,7 +167,7 @@ def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
 
 def _first_reproducer(report: Report) -> str | None:
     """Python that repeats the first deviation that fails, else the first; None if there is none."""
-    accepted = None
+    accepted = None  # the first that a latitude accepts, for a runtime without others
     for *_, deviation in report.deviations:
         if not deviation.reproduce:
             continue
@@ -179,6 +181,7 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
     """The differences, each of one element type."""
     for result in report.types:
         if result.verdict == "refused":
+            # Where the type as a whole has no words, those of the first class that was refused.
             messages_of_classes = (klass.words for klass in result.classes if klass.words)
             message = result.words or next(messages_of_classes, "")
             yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(message))
@@ -201,7 +204,7 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
                 yield Behaviour(
                     verdict=note.head,
                     types=(etype,),
-                    classes=tuple(ids),
+                    classes=ids,
                     text=text,
                 )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import count, pairwise
 from math import log2
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -71,6 +72,7 @@ def difference(
         expected = meaning.result(before, values)
         if expected is None:  # any result is right
             continue
+        # If `after` alone is not defined, it may give anything: that is a difference.
         actual = meaning.result(after, values)
         if actual is None or not _same(expected, actual, etype, strength):
             return TermDifference(x, expected, actual)
@@ -84,7 +86,7 @@ def _same(
     strength: Strength,
 ) -> bool:
     """Whether two results are the same in a strength."""
-    if a == b or strength == "bits":
+    if a == b or strength == "bits":  # bits are equal or not, for reals too
         return a == b
     if is_nan(a, etype) or is_nan(b, etype):
         return is_nan(a, etype) and is_nan(b, etype)
@@ -98,11 +100,13 @@ def critical_points(
 ) -> tuple[Value, ...]:
     """The values of X that decide whether terms agree, ordinary numbers first."""
     numbers = [*constants.values(), *_literals(etype, terms)]
+    # -X is compared with a constant where X is compared with its opposite.
     if functions_in(*terms) & OPPOSITES:
         numbers += [opposite(number, etype) for number in numbers]
     # Operators compare X with zero, whatever the constants are.
     zero = encode("0", etype)
     constants_and_zero = dict.fromkeys([zero, *numbers])
+    # A real has no next one: there a number between two others stands for all between them.
     if etype.family == "real":
         return tuple(_of_reals([Fraction(number) for number in constants_and_zero]))
     points: list[int] = []
@@ -124,7 +128,7 @@ def _literals(etype: ElementType, terms: Sequence[Expr]) -> Iterator[Value]:
 
 def _of_reals(numbers: Sequence[Fraction]) -> Iterator[Fraction]:
     """The numbers, one between each two neighbours, and one beyond each end."""
-    ordered = sorted(numbers)
+    ordered = sorted(numbers)  # zero is among them
     yield from ordered
     for lower, upper in pairwise(ordered):
         yield (lower + upper) / 2
@@ -136,13 +140,13 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     """A pattern, and those of the next values below and above it."""
     yield number
     if etype.family != "float":
-        width = 1 << (etype.width or 0)
+        modulus = 1 << (etype.width or 0)
         lowest = encode("lowest", etype)
         highest = encode("highest", etype)
         if number != lowest:
-            yield (number - 1) % width
+            yield (number - 1) % modulus
         if number != highest:
-            yield (number + 1) % width
+            yield (number + 1) % modulus
         return
     form = float_bits(etype)
     sign_mask = sign_bit(form)
@@ -150,6 +154,7 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
     sign = number & sign_mask
     if magnitude > infinity(form):  # a NaN has no neighbours
         return
+    # By magnitude: neighbours of one sign are patterns that differ by one.
     if magnitude == 0:  # both zeros, and the least numbers of both signs
         yield from (0, sign_mask, 1, sign_mask | 1)
         return
@@ -158,6 +163,8 @@ def _around(number: int, etype: ElementType) -> Iterator[int]:
         yield (magnitude + 1) | sign
 
 
+# A search for a witness sorts the same few points for every choice of constants.
+@lru_cache(maxsize=1 << 14)
 def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
     """The order in which points are tried: numbers near 1 before very small and great ones, NaNs last."""
     if is_nan(point, etype):
@@ -166,7 +173,7 @@ def _unusual(point: int, etype: ElementType) -> tuple[bool, bool, float, bool]:
     if isinstance(value, str):
         return False, True, 0, value == "-inf"
     size = abs(value)
-    distance = 0.0
+    distance = 0.0  # from 1, in powers of two; zero comes among the first
     if size:  # the logarithms of both parts, since a quotient of them may be no double
         distance = abs(log2(size.numerator) - log2(size.denominator))
     return False, False, distance, value < 0
@@ -177,5 +184,6 @@ def _other_nans(numbers: Sequence[int], etype: ElementType) -> Iterator[int]:
     if etype.family != "float":
         return
     form = float_bits(etype)
+    # A term that returns a NaN of X may differ from one that returns that of a constant.
     for first in (infinity(form) | quiet_bit(form), infinity(form) | 1):
         yield next(nan for nan in count(first) if nan not in numbers)

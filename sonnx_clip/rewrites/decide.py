@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from sonnx_clip.rewrites.rewrite import Rewrite
     from sonnx_clip.rewrites.terms import TermMeaning
 
-# Constants that are tried for a witness, ordinary ones first. An integer reads -0 as 0.
+# Constants that are tried for a witness, ordinary ones first. An integer reads -0 as 0. No `uint`:
+# families are those of Clip, in which integers of both kinds are one.
 _TRIED: Mapping[str, tuple[str, ...]] = {
     "real": ("0", "1", "2", "3", "-1", "-2"),
     "int": ("0", "1", "2", "3", "-1", "-2", "lowest", "highest"),
     "float": ("0", "1", "2", "3", "-1", "-2", "-0", "nan", "inf", "-inf"),
 }
-_MOST = 20_000  # choices of constants
+_MOST = 20_000  # choices of constants: four constants of ten numbers have 10,000
 
 
 class Shown(Stored):
@@ -97,11 +98,13 @@ def decide(
         UserError: a constant is missing, unknown or no number of the type, or an operator lacks the type.
     """
     in_type = meaning_of(type_id, before, after)
+    etype = in_type.etype
     names = constants_in(before, after)
     _require_same(names, texts)
-    values = {name: encode(texts[name], in_type.etype) for name in names}
+    values = {name: encode(texts[name], etype) for name in names}
     differs: dict[Strength, Differs] = {}
     for strength in STRENGTHS:
+        # The first for each: one in bits may be no difference of values.
         first = difference(in_type, before, after, values, strength)
         if first is not None:
             differs[strength] = shown_difference(first, in_type)
@@ -109,19 +112,20 @@ def decide(
         before=unparse(before),
         after=unparse(after),
         type=type_id,
-        constants={name: shown_number(value, in_type.etype) for name, value in values.items()},
+        constants={name: shown_number(value, etype) for name, value in values.items()},
         differs=differs,
-        points=len(critical_points(in_type.etype, (before, after), values)),
+        points=len(critical_points(etype, (before, after), values)),
     )
 
 
 def meaning_of(type_id: str, *terms: Expr) -> TermMeaning:
     """The meaning of terms in an element type; UserError if an operator or a number is none of it."""
     in_type = meaning(type_id)
+    # In the order of the alphabet, so that the message does not depend on that of a set.
     for name in sorted(functions_in(*terms) & operators().keys()):
-        types = [etype.id for etype in operators()[name].element_types]
-        if type_id not in types:
-            listed = ", ".join(types)
+        type_ids = [etype.id for etype in operators()[name].element_types]
+        if type_id not in type_ids:
+            listed = ", ".join(type_ids)
             raise UserError(f"{name} has no element type {type_id}", todo=f"it has {listed}")
     for term in terms:
         for part in subtrees(term):
@@ -132,6 +136,7 @@ def meaning_of(type_id: str, *terms: Expr) -> TermMeaning:
 
 def _require_same(names: Sequence[str], texts: Mapping[str, str]) -> None:
     """UserError where a constant is given that the terms do not have, or one is missing."""
+    # In words of the command line, where constants are options.
     options = ", ".join(f"--{name}" for name in names) or "none"
     for name in texts:
         if name not in names:
@@ -166,15 +171,16 @@ def witness(
     which `tested` holds, if that is given.
     """
     types = rewrite.element_types(family)
-    if not types or not rewrite.fits(family):
+    if not types or not rewrite.fits(family):  # the rewrite is not about this family
         return None
     # The types that most models have.
-    preferred = ("float32", "int32", "real")
-    etype = next((etype for etype in types if etype.id in preferred), types[0])
+    usual = [etype for etype in types if etype.id in ("float32", "int32", "real")]
+    etype = usual[0] if usual else types[0]
     in_type = meaning(etype.id)
     required = [condition for condition in (rewrite.given, tested) if condition is not None]
     for values in islice(_choices(rewrite, in_type), _MOST):
-        if not all(in_type.holds(condition, values) for condition in required):
+        is_required = all(in_type.holds(condition, values) for condition in required)
+        if not is_required:
             continue
         first = difference(in_type, rewrite.before, rewrite.after, values, strength)
         if first is None:
@@ -186,17 +192,16 @@ def witness(
 
 def _choices(rewrite: Rewrite, in_type: TermMeaning) -> Iterator[dict[str, Value]]:
     """Constants to try; those with few and ordinary numbers first."""
-    family = in_type.etype.family
-    tried = [encode(text, in_type.etype) for text in _TRIED[family]]
-    count = len(rewrite.constants)
-    for most in range(1, len(tried) + 1):
-        newest = tried[most - 1]
-        for choice in product(tried[:most], repeat=count):
+    etype = in_type.etype
+    if not rewrite.constants:
+        yield {}  # the only choice
+        return
+    numbers = [encode(text, etype) for text in _TRIED[etype.family]]
+    for place, newest in enumerate(numbers):
+        for choice in product(numbers[: place + 1], repeat=len(rewrite.constants)):
             # Choices without the newest number have been made.
-            if newest in choice or not choice:
+            if newest in choice:
                 yield dict(zip(rewrite.constants, choice, strict=True))
-        if not count:
-            return  # without constants there is one choice
 
 
 def shown_difference(first: TermDifference, in_type: TermMeaning) -> Differs:
@@ -211,5 +216,6 @@ def shown_difference(first: TermDifference, in_type: TermMeaning) -> Differs:
 
 def shown_number(value: Value, etype: ElementType) -> Shown:
     """A value as text."""
+    # The bits too: a NaN or a rounded number has more than its decimal says.
     bits = None if etype.family == "real" else show_bits(value, etype)
     return Shown(decimal=show(value, etype), bits=bits)

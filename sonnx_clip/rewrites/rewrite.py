@@ -20,7 +20,6 @@ from sonnx_clip.rewrites.terms import (
     operators,
     read_condition,
     read_term,
-    type_of_clip,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -28,7 +27,7 @@ from sonnx_clip.spec.document import read_document, shown_path
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from sonnx_clip.language.tree import Expr
@@ -137,6 +136,7 @@ class Rewrite:
         text = by_strength.get(strength)
         if text is None:
             return None
+        # No conditions of the language: it has no constant for true or false.
         if text in (ALWAYS, NEVER):
             return text == ALWAYS
         path = f"{self.id}.legal_when.{family}.{strength}"
@@ -150,24 +150,22 @@ class Rewrite:
 
     def stated(self) -> tuple[tuple[FamilyId, Strength], ...]:
         """The families and strengths for which it is stated when it is legal."""
-        return tuple(self._stated())
-
-    def _stated(self) -> Iterator[tuple[FamilyId, Strength]]:
+        stated: list[tuple[FamilyId, Strength]] = []
         for family, by_strength in self.entry.legal_when.items():
             # From the strictest to the weakest, whatever the order of the file is.
             for strength in STRENGTHS:
                 if strength in by_strength:
-                    yield family, strength
+                    stated.append((family, strength))
+        return tuple(stated)
 
     def fits(self, family: str) -> bool:
         """Whether the numbers of its terms are numbers of a family: integers have no infinity."""
-        parts = (*subtrees(self.before), *subtrees(self.after))
-        constants = [part.constant for part in parts if isinstance(part, Number)]
-        return all(name is None or name in CONSTANTS[family] for name in constants)
-
-    def family_of(self, type_id: str) -> FamilyId:
-        """The family of Clip that an element type belongs to; UserError if there is no such type."""
-        return type_of_clip(type_id).family
+        names: set[str] = set()
+        for part in (*subtrees(self.before), *subtrees(self.after)):
+            # A decimal is refused where a type is given that lacks it (`meaning_of`).
+            if isinstance(part, Number) and part.constant is not None:
+                names.add(part.constant)
+        return names.issubset(CONSTANTS[family])
 
     def covers(self, type_id: str, texts: Mapping[str, str]) -> bool:
         """Whether conditions that are stated are about constants of an element type."""
@@ -180,17 +178,11 @@ class Rewrite:
     def element_types(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family of Clip that all of its operators have."""
         # By ids, since operators may have a type in families of different names.
-        clip = operators()["clip"]
-        types = clip.types_of(family)
+        types = operators()["clip"].types_of(family)
         common = {etype.id for etype in types}
-        for name, spec in operators().items():
-            if name in self._functions:
-                common &= {etype.id for etype in spec.element_types}
+        for name in functions_in(self.before, self.after) & operators().keys():
+            common.intersection_update(etype.id for etype in operators()[name].element_types)
         return tuple(etype for etype in types if etype.id in common)
-
-    @cached_property
-    def _functions(self) -> frozenset[str]:
-        return functions_in(self.before, self.after)
 
 
 def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
@@ -198,18 +190,21 @@ def known_rewrites(path: Path | None = None) -> tuple[Rewrite, ...]:
 
     UserError for a file that is not in this form, for two of one id, and for a wrong term or condition.
     """
-    return _read(path or repo_file(FILE))[0]
+    rewrites, _ = _read(path or repo_file(FILE))
+    return rewrites
 
 
 def known_theorems() -> tuple[RewriteTheorem, ...]:
     """The rewrites of every function of a kind, in spec/rewrites.yaml; UserError as `known_rewrites`."""
-    return _read(repo_file(FILE))[1]
+    _, theorems = _read(repo_file(FILE))
+    return theorems
 
 
 @cache
 def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[RewriteTheorem, ...]]:
     document, _ = read_document(file)
     content = validate(RewritesFile, document)
+    # Together: obligations and the evidence name both by their ids alone.
     ids: set[str] = set()
     for section in ("rewrites", "theorems"):
         for index, entry in enumerate(getattr(content, section)):
@@ -217,6 +212,7 @@ def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[RewriteTheorem, ...]]:
                 raise document.error((section, index, "id"), f"`{entry.id}` is there twice")
             ids.add(entry.id)
     rewrites = tuple(Rewrite(entry, shown_path(file)) for entry in content.rewrites)
+    # Now, since a term is parsed when it is used: a mistake in the file would come up much later.
     for rewrite in rewrites:
         _require_readable(rewrite)
     return rewrites, content.theorems
@@ -224,11 +220,13 @@ def _read(file: Path) -> tuple[tuple[Rewrite, ...], tuple[RewriteTheorem, ...]]:
 
 def _require_readable(rewrite: Rewrite) -> None:
     """Parse all that a rewrite has; UserError for a constant that the terms do not have."""
-    conditions = [rewrite.condition(*stated) for stated in rewrite.stated()]
+    conditions = [rewrite.condition(family, strength) for family, strength in rewrite.stated()]
     tests = [rewrite.tested(seen) for seen in rewrite.entry.seen]
-    stated = (rewrite.given, *tests, *conditions)
-    # Always and never are no trees.
-    trees = [tree for tree in stated if tree is not None and not isinstance(tree, bool)]
+    trees: list[Expr] = []
+    for condition in (rewrite.given, *tests, *conditions):
+        # Always and never are no trees.
+        if condition is not None and not isinstance(condition, bool):
+            trees.append(condition)
     for name in constants_in(*trees):
         if name not in rewrite.constants:
             message = f"`{name}` is no constant of the terms"

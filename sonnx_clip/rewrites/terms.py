@@ -15,7 +15,6 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.parse import LanguageError, parse
 from sonnx_clip.language.scope import ELEMENT_FUNCTIONS, Scope, operator_function
 from sonnx_clip.language.tree import Kind, subtrees
-from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.evaluate import Evaluator, evaluator
 from sonnx_clip.spec.operators import known_operators, specification
@@ -66,6 +65,7 @@ def _read(
     name: str,
     variables: tuple[str, ...],
 ) -> Expr:
+    # Terms are over several operators: each is a function here, beside those of the language.
     functions = dict(ELEMENT_FUNCTIONS)
     for spec in operators().values():
         functions |= operator_function(spec.signature)
@@ -79,17 +79,16 @@ def _read(
 
 def constants_in(*terms: Expr) -> tuple[str, ...]:
     """The constants of some terms, in alphabetical order."""
-    names: set[str] = set()
-    for term in terms:
-        names.update(part.id for part in subtrees(term) if isinstance(part, tree.Name))
-    return tuple(sorted(names - {ELEMENT}))
+    return tuple(sorted(tree.names_in(*terms) - {ELEMENT}))
 
 
 def functions_in(*terms: Expr) -> frozenset[str]:
     """The names of the operators and built-in functions of some terms."""
     names: set[str] = set()
     for term in terms:
-        names.update(part.function for part in subtrees(term) if isinstance(part, tree.Call))
+        for part in subtrees(term):
+            if isinstance(part, tree.Call):
+                names.add(part.function)
     return frozenset(names)
 
 
@@ -108,10 +107,6 @@ class TermMeaning:
             return None
         return value
 
-    def number(self, text: str) -> Value:
-        """The value that a text stands for; UserError if it is none of the type."""
-        return encode(text, self.etype)
-
     def holds(self, condition: Expr, values: Mapping[str, Value]) -> bool:
         """Whether a condition holds for values of the constants."""
         return bool(self.evaluate(condition, values))
@@ -120,6 +115,7 @@ class TermMeaning:
 @cache
 def meaning(type_id: str) -> TermMeaning:
     """The meaning in an element type; UserError if Clip does not have it."""
+    # Of Clip, whose families rewrites are stated for.
     clip = operators()["clip"]
     etype = clip.element_type(type_id)
     # One of its own: conditions of Clip, whose evaluator is shared, call no other operator.
@@ -127,6 +123,7 @@ def meaning(type_id: str) -> TermMeaning:
     for name, spec in operators().items():
         type_ids = [known.id for known in spec.element_types]
         if type_id in type_ids:
+            # The type as this operator has it: its family may be another one there.
             result = _result_of(spec, spec.element_type(type_id))
             evaluate.add_function(name, result)
     return TermMeaning(etype, evaluate)
@@ -137,6 +134,7 @@ def _result_of(spec: Spec, etype: ElementType) -> Callable[..., Value]:
     cases = evaluator(spec, etype)
 
     def result(*operands: Value) -> Value:
+        # An exception, since it has to leave all functions around it: no value stands for "any".
         if not cases.is_defined(*operands):
             raise UndefinedError
         return cases.result(*operands)

@@ -117,13 +117,15 @@ def _view(
     for family, strength in rewrite.stated():
         goal = goal_prefix(rewrite, family, strength)
         ids = tuple(obligations.get(goal, ()))
+        legal_when = entry.legal_when[family][strength]
         wrong = None
-        if witnesses and entry.legal_when[family][strength] != ALWAYS:
+        # Not by default: a few thousand choices of constants are tried for each condition.
+        if witnesses and legal_when != ALWAYS:
             wrong = witness(rewrite, family, strength)
         condition = RewriteCondition(
             family=family,
             strength=strength,
-            legal_when=entry.legal_when[family][strength],
+            legal_when=legal_when,
             obligations=ids,
             status=_weakest_status(ids, statuses),
             witness=None if wrong is None else str(wrong),
@@ -147,15 +149,14 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
 
     A test is reported only if a value changes: not for the sign of a zero or the payload of a NaN.
     """
-    # A witness of a weaker strength is one of the stricter, too.
+    # A witness of a weaker strength is one of the stricter, too. The last one of a family is the
+    # weakest (`Rewrite.stated`).
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
     if unguarded:
-        wrong = [condition for condition in weakest_first if condition.witness is not None]
-        if wrong:
-            yield _report(rewrite, unguarded, wrong[0], wrong[0].witness)
-        else:
-            yield _report(rewrite, unguarded, None, None)
+        wrong = next((c for c in weakest_first if c.witness is not None), None)
+        yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
+    # Only floats have two values that are equal, so that bits are values in other families.
     of_values = [c for c in weakest_first if (c.family, c.strength) != ("float", "bits")]
     for seen in rewrite.entry.seen:
         tested = rewrite.tested(seen)
@@ -165,7 +166,7 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
             passing = witness(rewrite, condition.family, condition.strength, tested)
             if passing is not None:
                 yield _report(rewrite, [str(seen)], condition, str(passing))
-                break
+                break  # one example is enough for a report
 
 
 def _report(
@@ -206,6 +207,7 @@ def _theorem_view(theorem: RewriteTheorem) -> TheoremView:
 
 def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
     """How the names of the goals of a condition begin."""
+    # As `backends.rewrites_theory` names them; hyphens are not allowed in WhyML.
     return f"{rewrite.id.replace('-', '_')}_{family}_{strength}"
 
 
@@ -213,7 +215,8 @@ def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Statu
     """The weakest status of obligations; None if a run has not proved one, or there are none."""
     if not ids or not statuses.keys() >= set(ids):
         return None
-    return min((statuses[id_] for id_ in ids), key=get_args(Status).index)
+    known = [statuses[id_] for id_ in ids]
+    return min(known, key=get_args(Status).index)  # `Status` lists the weakest first
 
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
@@ -224,6 +227,7 @@ def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     blocks += [_lines_of_theorem(theorem) for theorem in shown.theorems]
     paragraphs = []
     for lines in blocks:
+        # Each line for itself: what goes on below it is indented by more.
         wrapped = [hanging(line, width) for line in lines]
         paragraphs.append("\n".join(wrapped))
     return "\n\n".join(paragraphs)
@@ -272,7 +276,8 @@ def decision_text(decision: Decision, width: int | None = None) -> str:
     constants = [f"{name} = {number}" for name, number in decision.constants.items()]
     where = ", ".join([decision.type, *constants])
     lines = [f"{decision.before}  ->  {decision.after}  ({where})"]
-    lines += [_verdict(strength, decision.differs.get(strength)) for strength in STRENGTHS]
+    for strength in STRENGTHS:
+        lines.append(_verdict(strength, decision.differs.get(strength)))
     reason = _sufficiency(decision)
     lines.append(f"{decision.points} values of X were tried, with zeros, ends and NaNs; {reason}")
     return "\n".join(hanging(line, width) for line in lines)
@@ -280,6 +285,7 @@ def decision_text(decision: Decision, width: int | None = None) -> str:
 
 def _sufficiency(decision: Decision) -> str:
     """Why the values of X that were tried decide it."""
+    # "Proved" with provers is of these very terms, without them of a rewrite of the file.
     suffice = "the critical points suffice, for all constants"
     match decision.suffice, decision.provers:
         case "proved", ():
@@ -288,11 +294,9 @@ def _sufficiency(decision: Decision) -> str:
             return f"proved by {' and '.join(provers)}: {suffice}"
         case "proved by one", provers:
             return f"proved by {' and '.join(provers)} alone ({decision.reason}): {suffice}"
-        case "stated", _:
-            stated = (
-                "an obligation states that these suffice, and this build folder has no proof of it"
-            )
-            return f"{stated}: run sonnx-clip prove"
+        case "stated", _:  # of a rewrite of the file, before `prove` was run
+            stated = "an obligation states that these suffice"
+            return f"{stated}, and this build folder has no proof of it: run sonnx-clip prove"
     argued = "that these suffice is argued, not proved"
     return f"{argued} ({decision.reason})" if decision.reason else argued
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 @contextmanager
 def without_collection() -> Iterator[None]:
     """No garbage collection inside: each would go through all objects that are made, and free none."""
-    was_enabled = gc.isenabled()
+    was_enabled = gc.isenabled()  # uses may be nested
     gc.disable()
     try:
         yield

@@ -34,9 +34,9 @@ def round_to_format(magnitude: Fraction, form: BinaryFormat) -> int:
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
-    exponent = max(exponent, least)
+    exponent = max(exponent, least)  # subnormal numbers share the unit of the least normal ones
     unit = Fraction(2) ** (exponent - form.significand + 1)
-    significand = round(magnitude / unit)
+    significand = round(magnitude / unit)  # of a Fraction: exactly, ties to even
     return (exponent - least) * (1 << (form.significand - 1)) + significand
 
 
@@ -76,7 +76,7 @@ def _shortest(number: Fraction, form: BinaryFormat) -> Decimal:
 
 def _plain(number: Decimal) -> str:
     """Without exponent where that is short, else as ``3.4e+38``."""
-    number = number.normalize(EXACT)
+    number = number.normalize(EXACT)  # without zeros at the end
     if -5 <= number.adjusted() < _PLAIN_DIGITS:
         return f"{number:f}"
     first, *others = map(str, number.as_tuple().digits)

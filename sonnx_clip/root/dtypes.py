@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 
+from sonnx_clip.root.bit_pattern import BitPattern
+
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
@@ -30,10 +32,14 @@ def from_bits(patterns: Any, name: str) -> Array:
     return bits.view(numpy_type(name))
 
 
+def bit_pattern(bits: int, name: str) -> BitPattern:
+    """The bits of a number of an element type."""
+    return BitPattern(bits, 8 * numpy_type(name).itemsize)
+
+
 def hex_bits(pattern: int, name: str) -> str:
     """A bit pattern with all digits: ``0x7fc00000``."""
-    digits = 2 * numpy_type(name).itemsize
-    return f"0x{pattern:0{digits}x}"
+    return str(bit_pattern(pattern, name))
 
 
 def same_bits(a: Array, b: Array) -> bool:
@@ -43,6 +49,7 @@ def same_bits(a: Array, b: Array) -> bool:
     are_contiguous = a.flags.c_contiguous and b.flags.c_contiguous
     if a.ndim and are_contiguous and a.shape[-1] * width % 8 == 0:
         width = 8
+    # As integers: of floats a NaN would differ from itself, and -0 equal 0.
     bits = np.dtype(f"u{width}")
     differs = np.not_equal(a.view(bits), b.view(bits))
     return not np.count_nonzero(differs)

@@ -16,7 +16,7 @@ class UserError(Exception):
         self.what = what
         self.where = where
         self.todo = todo
-        super().__init__(str(self))
+        super().__init__(str(self))  # so that a traceback or a log has all three
 
     def __str__(self) -> str:
         head = self.what

@@ -73,7 +73,7 @@ def read_regular(file: Path) -> str:
 
 def read_regular_bytes(file: Path) -> bytes:
     """The bytes of a regular file; OSError as for `read_regular`."""
-    mode = file.stat().st_mode
+    mode = file.stat().st_mode  # of what a link leads to
     if not stat.S_ISREG(mode):
         words = "this is a folder" if stat.S_ISDIR(mode) else "this is not a regular file"
         raise OSError(errno.EINVAL, words, str(file))
@@ -121,7 +121,7 @@ def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
 
 def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: int = 0o644) -> None:
     """Write all files beside their targets, then rename each; UserError if one cannot be written."""
-    beside: dict[Path, Path] = {}
+    beside: dict[Path, Path] = {}  # by the target: its new content, which has another name as yet
     for file in files:
         check_target(file)
     try:
@@ -142,5 +142,6 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
         message = f"cannot be written: {error.strerror}"
         raise UserError(message, str(error.filename2 or file), todo) from error
     finally:
+        # What was renamed is gone from here: only what a failure has left is removed.
         for new in beside.values():
             new.unlink(missing_ok=True)

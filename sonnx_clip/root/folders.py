@@ -7,6 +7,9 @@ from pathlib import Path
 
 from sonnx_clip.root.errors import UserError
 
+BUILD = Path("build")
+"""The folder of results, unless a command is given another one."""
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -39,6 +42,7 @@ def how_to_install(extra: str) -> str:
     """
     if repo_root() == _PACKAGE.parent:
         return f"run in the checkout: pip install '.[{extra}]'"
+    # pip needs the whole name of a file, which has the version in it.
     from sonnx_clip import __version__  # sonnx_clip itself imports this module
 
     wheel = f"sonnx_clip-{__version__}-py3-none-any.whl"

@@ -33,6 +33,7 @@ _EXPECTED = {
 
 def expected_value(details: ErrorDetails) -> str:
     """Which value is expected in the place of one that is wrong."""
+    # Limits are in the context of an error; the text of pydantic's own message is not for users.
     context = details.get("ctx", {})
     match details["type"]:
         case "less_than_equal":

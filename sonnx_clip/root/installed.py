@@ -34,7 +34,7 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
     return f"{platform.machine()} {name} {digest_of_parts(distinct)}"
 
 
-@cache
+@cache  # thousands of rows, which are asked for with times and without
 def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
     """Version and folder of a distribution, and the rows of its record on its own files, sorted by path."""
     try:
@@ -61,6 +61,7 @@ def distribution(name: str, *, timed: bool = True) -> str | None:
     if own_files is None:
         return None
     version, folder, rows = own_files
+    # The record has a digest of each file as it was installed; sizes and times show a later edit.
     parts = []
     for row in rows:
         size = _size(f"{folder}/{row[0]}", timed=timed)

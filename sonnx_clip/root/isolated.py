@@ -60,13 +60,14 @@ def run_isolated(
             processor time.
         each_second: called with the seconds so far, while it runs.
     """
+    # A fork, so that the work gets its arguments as they are: models need not be serialised.
     receiver, sender = Pipe(duplex=False)
     child = os.fork()
     if child == 0:
         receiver.close()
         _serve(sender, work, arguments, seconds, memory)
     lead_group(child)
-    sender.close()
+    sender.close()  # else the end of the child would not close the pipe
     try:
         if not _answers(receiver, seconds, each_second):
             return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s", timed_out=True)
@@ -143,10 +144,12 @@ def _serve(
 def _limit(seconds: float, memory: int) -> None:
     limits = {
         resource.RLIMIT_AS: psutil.Process().memory_info().vms + memory,
+        # Of all processors together, and some more: the clock of the parent comes first.
         resource.RLIMIT_CPU: int(seconds * (os.cpu_count() or 1)) + 10,
         resource.RLIMIT_CORE: 0,
     }
     for kind, limit in limits.items():
+        # Beyond a hard limit that the user has set, setrlimit would fail.
         _, hard = resource.getrlimit(kind)
         soft = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         with contextlib.suppress(OSError, ValueError):

@@ -24,6 +24,7 @@ def rendered_from() -> RenderedFrom:
     try:
         source = json.loads(path.read_bytes())["source"]
         return RenderedFrom(str(source["file"]), str(source["sha256"]))
+    # Missing, no JSON, or JSON of another form: the remedy is the same.
     except (OSError, ValueError, KeyError, TypeError) as error:
         message = "what generated/ was rendered from cannot be read"
         raise UserError(message, str(path), "run: sonnx-clip generate") from error

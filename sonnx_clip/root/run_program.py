@@ -36,7 +36,7 @@ class Running:
 
     def __init__(self) -> None:
         self._groups: set[int] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # programs start and end in many threads
         self.stopped = False
 
     def __enter__(self) -> Self:
@@ -120,6 +120,7 @@ def run_limited(
     """
     running = running or Running()
     full = _limited_by_shell(command, megabytes, largest_file)
+    # Not for a program that is missing: the error would be one of setpriv.
     setpriv = shutil.which("setpriv") if tied and sys.platform == "linux" else None
     if setpriv and shutil.which(full[0]):
         full = [setpriv, "--pdeathsig", "KILL", *full]
@@ -131,8 +132,8 @@ def run_limited(
                 stdout=output, stderr=output if together else error, start_new_session=True,
             )  # fmt: skip
         except OSError as refusal:
-            said = f"{command[0]}: {refusal}".encode("utf-8", "replace")
-            return Ended(_NOT_STARTED, said if together else b"", said, unstarted=refusal)
+            reason = f"{command[0]}: {refusal}".encode("utf-8", "replace")
+            return Ended(_NOT_STARTED, reason if together else b"", reason, unstarted=refusal)
         running.add(process.pid)
         # Apart from the status: a program may end by SIGKILL for other reasons.
         killed = threading.Event()
@@ -154,7 +155,9 @@ def run_limited(
         finally:
             timer.cancel()
             running.remove(process.pid)
-        process.returncode = os.waitstatus_to_exitcode(raw)
+        process.returncode = os.waitstatus_to_exitcode(
+            raw
+        )  # else Popen would wait for it once more
         for file in (output, error):
             file.seek(0)
         cpu = usage.ru_utime + usage.ru_stime

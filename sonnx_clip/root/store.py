@@ -60,7 +60,7 @@ CREATE TABLE IF NOT EXISTS results (
     value TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS results_by_key ON results (key);
 """
-# The file is at fault, and not what it is in: a folder that cannot be written, a disk that is full.
+# Not the file is at fault, but what it is in: a folder that cannot be written, a disk that is full.
 _OUTSIDE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
             sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)  # fmt: skip
 
@@ -159,6 +159,7 @@ class Store:
                 yield
         except (sqlite3.Error, OSError) as error:
             words = error.strerror if isinstance(error, OSError) else str(error)
+            # Errors of Python's own module, such as that of a closed base, have no code.
             is_outside = getattr(error, "sqlite_errorcode", None) in _OUTSIDE
             todo = self.kind.if_damaged
             if isinstance(error, OSError) or is_outside:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _Record = TypeVar("_Record", bound=BaseModel)
 
 _DEEPEST = 100  # levels of JSON; records have fewer than 20
+# Strings are matched to be passed over: brackets in them nest nothing.
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -64,6 +65,7 @@ def parse_record(text: str, form: type[_Record]) -> _Record:
     try:
         return form.model_validate_json(text)
     except ValidationError as error:
+        # One line has room for one error, and others may follow from it.
         first = error.errors()[0]
         location = ".".join(map(str, first["loc"]))
         words = form_error(first)

@@ -75,6 +75,7 @@ def progress(
     if not console.is_terminal:
         yield _in_lines(label, total, unit, known)
         return
+    # Only here, since most commands show no bar.
     from rich.progress import (
         MofNCompleteColumn,
         Progress,

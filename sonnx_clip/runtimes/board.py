@@ -64,10 +64,14 @@ def unnamed_file(size: int) -> int:
 
 def _word(index: int) -> Any:
     """A property: a word of the head of the memory."""
-    return property(
-        lambda board: int(board._head[index]),  # noqa: SLF001
-        lambda board, value: board._head.__setitem__(index, value),  # noqa: SLF001
-    )
+
+    def read(board: Board) -> int:
+        return int(board._head[index])  # noqa: SLF001
+
+    def write(board: Board, value: int) -> None:
+        board._head[index] = value  # noqa: SLF001
+
+    return property(read, write)
 
 
 class Board:
@@ -102,6 +106,7 @@ class Board:
         """Write a request and clear the notes."""
         data = pickle.dumps(request)
         size = len(data)
+        # It would run into the notes.
         if size > _REQUEST:
             raise ValueError("a request is larger than the shared memory")
         self._memory[_HEAD : _HEAD + size] = data
@@ -120,6 +125,7 @@ class Board:
 
     def note(self, **record: Any) -> None:
         """Append a note; it is dropped when the log is full."""
+        # A line of ASCII: JSON escapes the ends of lines in texts, so that `notes` can split.
         data = json.dumps(record).encode("ascii") + b"\n"
         begin = _NOTES + self._log_size
         end = begin + len(data)

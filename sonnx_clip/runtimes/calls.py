@@ -91,9 +91,9 @@ class Request:
 
     def operands_at(self, rows: Array, places: Array) -> tuple[Array, ...]:
         """The bits of every operand: `rows` are the calls, `places` the entries, as indices of the pools."""
-        tensors = [pool[places] for pool in self.pools]
-        scalars = [scalar[rows] for scalar in self.scalars]
-        return (*tensors, *scalars)
+        operands = [pool[places] for pool in self.pools]
+        operands += [scalar[rows] for scalar in self.scalars]
+        return tuple(operands)
 
     @property
     def sides(self) -> Array:
@@ -172,6 +172,7 @@ def answer_on(board: Board, request: Asked, died: Died | None = None) -> Answer:
     """The answer to a request on the board, as far as it goes; a runtime may have damaged notes."""
     answer = Answer(board.bits(request), died=died, remarks=remarks_of(board))
     for record in board.notes("call"):
+        # A damaged note may lack a key, have another one, or text in the place of a number.
         with suppress(KeyError, TypeError, ValueError):
             call = int(record.pop("call"))
             tags = tuple(record.pop("tags"))
@@ -213,14 +214,16 @@ class Caller:
         returns_x = False
         last = None
         for call in range(request.count):
-            board.call = call
+            board.call = (
+                call  # before the call: if it kills this process, the supervisor reads which it was
+            )
             arguments = operands.of_call(call)
             result = call_once(function, arguments)
             if os.getpid() != self._process:  # a fork that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
                 _note(board, call, result)
-                if result.environment:
+                if result.environment:  # what this machine lacks, the next call lacks too
                     break
             else:
                 row = bits[call, : result.size]

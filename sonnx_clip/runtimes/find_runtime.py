@@ -190,9 +190,9 @@ def _unknown(name: str) -> UserError:
     if file.endswith(".py"):
         message = f"the runtime `{name}` names no function of the file"
         return UserError(message, todo=f"add the function: {file}:function")
-    entry_points = _entry_points(tuple(sys.path))
-    installed = [f"{entry.name} ({_package(entry)})" for entry in entry_points]
-    names = [*KNOWN, *installed]
+    names = list(KNOWN)
+    for entry in _entry_points(tuple(sys.path)):
+        names.append(f"{entry.name} ({_package(entry)})")
     similar = nearest(name, names)
     near = f"did you mean `{similar[0]}`? " if similar else ""
     todo = (
@@ -248,6 +248,7 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
             imports = f"from {__name__} import named_function; {attribute} = {of_file}"
         where = f"{place}.{attribute}"
         runtime = _runtime_of(function, version, where, imports, attribute, signature)
+    # Most runtimes are functions of Clip; those that open models can make one of another operator's node.
     if runtime.signature == signature:
         return runtime
     if runtime.of_operator is None:
@@ -289,18 +290,21 @@ def environment(
 ) -> UserError:
     """The error for a runtime that cannot be loaded on this machine, which is no verdict on the runtime."""
     kind, _, target = split_name(name)
-    shown = f"the optimiser {target}" if kind == "optimised" else f"the runtime {name}"
-    if (entry := entry_point(name)) is not None:
+    title = f"the optimiser {target}" if kind == "optimised" else f"the runtime {name}"
+    entry = entry_point(name)
+    # Whatever the error advises, the code of a package can be mended only there.
+    if entry is not None:
         todo = f"fix or update that package: its entry point is {entry.value}"
-        shown += f" of the package {_package(entry)}"
+        title += f" of the package {_package(entry)}"
     elif todo is None:
-        found = file_function(target)
+        in_file = file_function(target)
         if kind == "exec":
             todo = MISSING_HELLO
         elif kind == "so":
             todo = "build a shared library for this processor, for example: cc -shared -fPIC"
-        elif found is not None:
-            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
+        elif in_file is not None:
+            path, _ = in_file
+            todo = f"make `python {path}` work in this folder; the name is ./file.py:function"
         elif name in EXTRAS:
             todo = how_to_install(EXTRAS[name])
         elif kind == "optimised" and (target in OPTIMISERS or "{" in target):
@@ -308,7 +312,7 @@ def environment(
         else:
             module = module_of(target if kind in ("onnx", "optimised") else name)
             todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
-    return UserError(f"environment: {shown} cannot be loaded: {words}", where, todo)
+    return UserError(f"environment: {title} cannot be loaded: {words}", where, todo)
 
 
 # --- Functions of modules and files -------------------------------------------------------------------------
@@ -320,15 +324,25 @@ def named_function(name: str) -> tuple[Any, str]:
     Raises UserError or AttributeError if it does not exist, and whatever its module raises.
     """
     module_name, _, function = name.rpartition(":")
-    in_file = file_function(name) is not None
-    module = _imported(module_name) if in_file else importlib.import_module(module_name)
-    if in_file and not hasattr(module, function):
-        functions = [key for key, value in vars(module).items() if inspect.isroutine(value)]
-        public = [key for key in functions if not key.startswith("_")]
-        todo = f"it has {', '.join(public)}" if public else "it has no function"
-        raise UserError(f"{module_name} has no function `{function}`", None, todo)
+    if file_function(name) is None:
+        module = importlib.import_module(module_name)
+    else:
+        module = _imported(module_name)
+        # Of a module, Python's AttributeError names it; a file has no name that the user would know.
+        if not hasattr(module, function):
+            public = _public_functions(module)
+            todo = f"it has {', '.join(public)}" if public else "it has no function"
+            raise UserError(f"{module_name} has no function `{function}`", None, todo)
     version = getattr(module, "__version__", "")
     return getattr(module, function), f"{name} {version}".strip()
+
+
+def _public_functions(module: ModuleType) -> list[str]:
+    names = []
+    for name, member in vars(module).items():
+        if inspect.isroutine(member) and not name.startswith("_"):
+            names.append(name)
+    return names
 
 
 @cache
@@ -361,7 +375,8 @@ def entry_point(name: str) -> metadata.EntryPoint | None:
     Raises:
         UserError: the name is one of ours, or of two packages, or the entry point is no module:function.
     """
-    matching = [installed for installed in _entry_points(tuple(sys.path)) if installed.name == name]
+    installed = _entry_points(tuple(sys.path))
+    matching = [entry for entry in installed if entry.name == name]
     packages = " and ".join(sorted(map(_package, matching)))
     if matching and name in KNOWN:
         message = (
@@ -371,8 +386,9 @@ def entry_point(name: str) -> metadata.EntryPoint | None:
     if len(matching) > 1:
         message = f"two packages ship a runtime `{name}`: {packages}"
         raise UserError(message, todo="remove one of them, or name the function: module:function")
-    for installed in matching:
-        if installed.pattern.fullmatch(installed.value) is None or not installed.attr:
+    # Checked here, since `load` would import a whole module in the place of a function.
+    for entry in matching:
+        if entry.pattern.fullmatch(entry.value) is None or not entry.attr:
             message = (
                 f"environment: {packages} ships a runtime `{name}` that is not module:function"
             )
@@ -386,5 +402,6 @@ def _entry_points(_path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
     return tuple(metadata.entry_points(group=GROUP))
 
 
-def _package(one: metadata.EntryPoint) -> str:
-    return "a package" if one.dist is None else f"{one.dist.name} {one.dist.version}"
+def _package(entry: metadata.EntryPoint) -> str:
+    """The package that ships an entry point, with its version."""
+    return "a package" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

@@ -46,12 +46,16 @@ class FirstGraphs:
 def ask_first_graphs(worker: ModelWorker, etype: str) -> FirstGraphs:
     """Run the first graphs of an element type; a refusal is an answer, and no failure."""
     newest = _newest_served(worker)
-    failures = [_failure(worker, nodes, etype) for nodes in _NODES]
+    kinds = []
+    reasons = []
+    for nodes in _NODES:
+        kind_of_failure, reason = _failure(worker, nodes, etype)
+        kinds.append(kind_of_failure)
+        reasons.append(reason)
     # One graph that is served, or refused, is enough: then contexts are worth asking.
-    kinds = {kind for kind, _ in failures}
     for kind in ("crashed", "invalid"):
-        if kinds == {kind}:
-            return FirstGraphs(newest, kind, failures[0][1])
+        if set(kinds) == {kind}:
+            return FirstGraphs(newest, kind, reasons[0])
     return FirstGraphs(newest)
 
 
@@ -76,6 +80,7 @@ def _newest_served(worker: ModelWorker) -> int:
 
     # Not optimised: an optimiser that fails on every graph says nothing of the runtime behind it.
     how = PLAIN if worker.has_plain else OPTIMISED
+    # Downwards, because the newest that is served is mostly one of the last.
     for opset in range(newest_opset(), FIRST_OPSET, -1):
         (outcome,) = worker.run([_chain(_NODES[0], "float32", opset, how)])
         if outcome.failure is None:

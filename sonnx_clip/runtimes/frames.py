@@ -36,7 +36,7 @@ BAD_FRAME = "bad frame: "
 HELLO_SIZE = 24
 """Bytes of a hello before its name."""
 
-LEAST_ENTRIES = 64
+LEAST_ENTRIES = 64  # that a program has to accept in a request
 # Limits on what the checker reads: a program may send what is no frame at all.
 _MOST_RANK, _MOST_NAME, _MOST_WORDS = 8, 1024, 4096
 _MOST_BYTES = 2**63 - 1  # NumPy counts those of an empty array as if its zeros were ones
@@ -105,11 +105,15 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
         message = f"its hello allows {entries} entries in a request"
         raise FrameError(f"{message}; at least {LEAST_ENTRIES} are required")
     return Hello(
-        types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
-        ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),
+        types=tuple(TYPES[number] for number in _set_bits(types)),
+        ranks=frozenset(_set_bits(ranks)),
         entries=entries,
         name=printable(data[HELLO_SIZE:].decode("utf-8", "backslashreplace")),
     )
+
+
+def _set_bits(word: int) -> list[int]:
+    return [bit for bit in range(32) if word >> bit & 1]
 
 
 def write_request(
@@ -117,7 +121,8 @@ def write_request(
 ) -> bytes:
     """A request for the call of X of a shape, and bounds; `operands` are their bits, shape (entries,)."""
     x, *bounds = operands
-    data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
+    parts = [_entries(operand, etype, order) for operand in (*bounds, x)]
+    data = b"".join(parts)
     type_number = TYPES.index(etype)
     head = _packed(order, number, 0, type_number, len(shape), *shape)
     size = _packed(order, len(head) + len(data))
@@ -160,6 +165,7 @@ def _read_result(data: bytes, order: ByteOrder) -> FrameReply:
     if type_number >= len(TYPES):
         raise FrameError(f"its reply has the unknown element type {type_number}")
     start = 16 + 4 * rank
+    # Before the sizes are read: those of a wrong rank would lie behind the end of the reply.
     if rank > _MOST_RANK or len(data) < start:
         raise FrameError(f"its reply has rank {rank}, but {len(data) - 16:,} bytes follow")
 

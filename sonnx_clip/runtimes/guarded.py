@@ -55,6 +55,12 @@ def _system() -> ctypes.CDLL:
     return library
 
 
+def _mapped(descriptor: int) -> int:
+    """The address at which the memory of an operand is mapped once more; `_FAILED` if it is not."""
+    address: int = _system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0)
+    return address
+
+
 def _bytes_at(address: int) -> Array:
     """The memory of an operand that is mapped at an address."""
     memory = (ctypes.c_uint8 * _SIZE).from_address(address)
@@ -72,15 +78,14 @@ class _Place:
         # Closed again here, since a runtime may write on all open descriptors.
         descriptor = unnamed_file(_SIZE)
         try:
-            addresses = [
-                _system().mmap(None, _SIZE, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)
-            ]
+            theirs, ours = _mapped(descriptor), _mapped(descriptor)
         finally:
             os.close(descriptor)
-        if _FAILED in addresses:
+        if _FAILED in (theirs, ours):
             raise OSError(ctypes.get_errno(), f"mmap of {_SIZE} bytes")
-        self._address = addresses[0]
-        self._theirs, self._ours = map(_bytes_at, addresses)
+        self._address = theirs
+        self._theirs = _bytes_at(theirs)
+        self._ours = _bytes_at(ours)
         self._guards = frozenset[str]()
         self._key: tuple[object, ...] = ()
 
@@ -98,8 +103,8 @@ class _Place:
         self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool
     ) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the memory."""
-        key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
         # Most calls of a request differ in their values alone.
+        key = (bits.shape, bits.strides, dtype, bits.flags.aligned, at_start, guards)
         if key != self._key:
             self._protect(guards)
             self._copy, shown = self._placed(bits, at_start=at_start)
@@ -135,10 +140,11 @@ class _Place:
         self._used = slice(start, end)
         # What is written on the pages around the operand is found by its value.
         self._ours[start - _PAGE : end + _PAGE] = _FILLED
+        # An empty array has no memory: NumPy refuses strides that lead out of the buffer.
         offset = start - low if size else _PAGE
         strides = bits.strides if size else None
-        views = (self._ours, self._theirs)
-        return (np.ndarray(bits.shape, bits.dtype, memory, offset, strides) for memory in views)
+        for memory in (self._ours, self._theirs):
+            yield np.ndarray(bits.shape, bits.dtype, memory, offset, strides)
 
     def written(self, name: str) -> str | None:
         """What the runtime wrote since `put` where there is no guard, in words; it is restored."""
@@ -148,10 +154,11 @@ class _Place:
         if WRITE not in self._guards and self._ours[self._used].tobytes() != self._data:
             words = f"{WROTE_INTO}{name}"
             self._ours[self._used] = np.frombuffer(self._data, np.uint8)
-        for place, around in (
-            ("past the end", self._ours[end : end + _PAGE]),
-            ("before the start", self._ours[start - _PAGE : start]),
-        ):
+        around_operand = {
+            "past the end": self._ours[end : end + _PAGE],
+            "before the start": self._ours[start - _PAGE : start],
+        }
+        for place, around in around_operand.items():
             if np.any(around != _FILLED):
                 words = f"it wrote {place} of {name}"
                 around[...] = _FILLED
@@ -175,8 +182,8 @@ class Operands:
         self._type = dtype
         tensors = len(request.pools)
         self._of_tensors = self._places[:tensors]
-        places_of_scalars = self._places[tensors:]
-        self._of_scalars = list(zip(places_of_scalars, request.scalars, strict=True))
+        self._of_scalars = list(zip(self._places[tensors:], request.scalars, strict=True))
+        # The entries, side and length of the tensors that are in the memory.
         self._there: tuple[int, bool, int] | None = None
         # The pool is cyclic: its entries, continued by as many as a call has.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
@@ -192,6 +199,7 @@ class Operands:
         request = self._request
         at_start = self._sides[call]
         # Calls with the same entries follow each other: the tensors are put once for all of them.
+        # Entries by indices have no start. ~call is negative: equal to no start and to no other call.
         entries = self._starts[call] if request.indices is None else ~call
         key = (entries, at_start, request.length_of(call))
         if key != self._there:
@@ -212,7 +220,8 @@ class Operands:
                 value = values[call, ...]
                 scalars.append(place.put(value, self._type, frozenset(), at_start=at_start))
         # An array of its own for each call: a runtime may change the shape of what it is given.
-        return (*(tensor.view() for tensor in self._tensors), *scalars)
+        tensors = [tensor.view() for tensor in self._tensors]
+        return (*tensors, *scalars)
 
     def _bits(self, call: int, pool: Array, cycle: Array) -> Array:
         """The bits of a tensor of a call, in the layout of the request."""

@@ -103,9 +103,10 @@ def _call(folder: Path, program: FileProgram, model: bytes, inputs: Mapping[str,
     places["model"].write_bytes(model)
     places["in"].mkdir()
     places["out"].mkdir()
-    for number, (name, given) in enumerate(inputs.items()):
-        tensor = numpy_helper.from_array(given, name)
-        (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
+    for number, (name, operand) in enumerate(inputs.items()):
+        tensor = numpy_helper.from_array(operand, name)
+        file = places["in"] / f"input_{number}.pb"
+        file.write_bytes(tensor.SerializeToString())
     program.run(places)
     return _output(places["out"])
 
@@ -158,9 +159,10 @@ class FileProgram:
             raise EndedError(f"{signal_name} (exit status {done.status} of a shell)")
         if done.status:
             # The last line of a traceback, as of most other programs, has the reason.
-            tail = done.words[-_TAIL:]
-            lines = [line.strip() for line in tail.splitlines() if line.strip()]
-            last = printable(lines[-1]) if lines else "its standard error is empty"
+            tail = done.words[-_TAIL:].rstrip()
+            last = "its standard error is empty"
+            if tail:
+                last = printable(tail.splitlines()[-1].strip())
             raise Refused(f"status {done.status}: {last}")
 
 
@@ -192,9 +194,10 @@ def _output(folder: Path) -> Any:
     """The tensor that a program left."""
     file = folder / OUTPUT
     if not file.is_file():
+        # What is there instead shows a program that names its output otherwise.
         names = sorted(part.name for part in folder.iterdir())
-        first_names = [printable(name) for name in names[:5]]
-        there = f"; there is {', '.join(first_names)}" if names else ""
+        first_names = ", ".join(map(printable, names[:5]))
+        there = f"; there is {first_names}" if names else ""
         raise NoOutput(f"it ended with status 0 without writing {OUTPUT}{there}")
     try:
         tensor = onnx.TensorProto.FromString(file.read_bytes())

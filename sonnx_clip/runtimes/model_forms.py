@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from itertools import combinations, product, starmap
+from itertools import combinations, filterfalse, product, starmap
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ GIVEN: tuple[Given, ...] = ("both", *_LACKING)
 _OF_TENSORS: tuple[Given, ...] = ("operands of one shape", "scalar second operand")
 """The shapes of two tensors: ONNX broadcasts the second one."""
 SHAPES: tuple[Shape, ...] = ("no rank", "static", "symbolic")
-RANKS = (1, 0, 2, 4)
+RANKS = (1, 0, 2, 4)  # 1 first, since `base` is the first of all forms
 
 FIRST_OPSET = 13
 """The first operator set that means the Clip on which the SONNX page is based."""
@@ -66,9 +66,7 @@ class ModelForm:
     @property
     def missing_bounds(self) -> list[str]:
         """The operands of the bounds that the model lacks."""
-        names = _LACKING.get(self.given)
-        if names is None:
-            return []
+        names = _LACKING.get(self.given, ("l", "m"))
         return [name for name in ("l", "m") if name not in names]
 
     @property
@@ -120,7 +118,7 @@ def every_form(
     bounds = BOUNDS if len(signature.parameters) > 1 else BOUNDS[:1]
     axes = product(bounds, SHAPES, RANKS, opsets, optimisations, _given(signature))
     forms = starmap(ModelForm, axes)
-    return tuple(form for form in forms if not _is_another_form(form))
+    return tuple(filterfalse(_is_another_form, forms))
 
 
 def _is_another_form(form: ModelForm) -> bool:
@@ -164,7 +162,8 @@ def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
             alike = _forms_with_values_of(some, names, every)
             if len(alike) == len(some):
                 return " and ".join(_in_words(name, some) for name in names)
-    shown = "; ".join(str(form) for form in some[:_SHOWN])
+    # No axis sets them apart, so some are named.
+    shown = "; ".join(map(str, some[:_SHOWN]))
     left = len(some) - _SHOWN
     return f"{shown}; and {left} more forms" if left > 0 else shown
 
@@ -188,14 +187,14 @@ def every_value(forms: Sequence[ModelForm]) -> str:
 def _in_words(name: str, forms: Sequence[ModelForm]) -> str:
     texts = []
     for value in sorted({getattr(form, name) for form in forms}):
-        # Only optimisation has values of the type bool: 0 and 1 are ranks.
+        # Only optimisation has values of the type bool: 0 and 1 are ranks, equal to False and True.
         is_named = isinstance(value, (str, bool))
         text = _VALUES.get(value, value) if is_named else value
         texts.append(str(text))
-    words = [" or ".join(texts)]
+    parts = [" or ".join(texts)]
     if name == "bounds":
-        words.insert(0, _NOUNS.get(forms[0].given, "bounds"))
-    return _WORDS[name].format(*words)
+        parts.insert(0, _NOUNS.get(forms[0].given, "bounds"))
+    return _WORDS[name].format(*parts)
 
 
 # --- Models of a form as ONNX's text, and as Python text for `models` and for reproducers -------------------
@@ -271,9 +270,12 @@ def model_statements(
     statements = [f"p = onnx.parser.parse_model({json.dumps(text)})"]
     # The parser has no bits of constants, such as the payload of a NaN: these are added to the model.
     if form.bounds != "inputs":
-        called = _ATTRIBUTES if form.bounds == "attributes" else {}
-        named = [f'("{called.get(name, name)}", {name})' for name in form.others(signature)]
-        statements += [f"bounds = [{', '.join(named)}]", _CONSTANTS[form.bounds]]
+        name_in_model = _ATTRIBUTES if form.bounds == "attributes" else {}
+        pairs = []
+        for name in form.others(signature):
+            pairs.append(f'("{name_in_model.get(name, name)}", {name})')
+        statements.append(f"bounds = [{', '.join(pairs)}]")
+        statements.append(_CONSTANTS[form.bounds])
     return statements
 
 
@@ -281,9 +283,9 @@ def call_statements(
     etype: str, form: ModelForm, signature: Signature, shape: Sequence[int], set_up: str
 ) -> list[str]:
     """Python statements that make the model, open it by `set_up`, and make its inputs ``d``."""
+    statements = model_statements(etype, form, signature, shape)
+    if set_up:
+        statements.append(set_up)
     inputs = ", ".join(f"{name}={name}" for name in inputs_of(form, signature))
-    return [
-        *model_statements(etype, form, signature, shape),
-        *([set_up] if set_up else []),
-        f"d = dict({inputs})",
-    ]
+    statements.append(f"d = dict({inputs})")
+    return statements

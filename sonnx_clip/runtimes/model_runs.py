@@ -167,7 +167,7 @@ def _handler(runtime: Runtime) -> Handle:
             board.note(graph=_graph_of(runtime, request.told))
             return
         rows = board.bits(request)
-        row = 0
+        row = 0  # of the first run of a chain; a chain that fails leaves the rows of its other runs unused
         for chain in request.chains:
             known = dict(chain.inputs)
             for place, run in enumerate(chain.runs):
@@ -288,6 +288,7 @@ class ModelWorker(Child):
         return ""
 
     def _run(self, chains: Sequence[Chain]) -> Iterator[ChainOutcome]:
+        # A death leaves the chains behind it without an answer: they are asked again, in a new process.
         left = list(chains)
         while left:
             request = ChainRequest(tuple(left))
@@ -296,11 +297,12 @@ class ModelWorker(Child):
             for place, chain in enumerate(left):
                 rows = answer.bits[row:]
                 # The chains before the one that killed the runtime have their results.
-                if answer.died is not None and max(0, answer.died.call) < row + len(chain.runs):
-                    before = max(0, answer.died.call) - row
-                    yield self._died(chain, rows, before, answer.died)
-                    left = left[place + 1 :]
-                    break
+                if answer.died is not None:
+                    fatal = max(0, answer.died.call)  # it may have died before the first run
+                    if fatal < row + len(chain.runs):
+                        yield self._died(chain, rows, fatal - row, answer.died)
+                        left = left[place + 1 :]
+                        break
                 self.runs += len(chain.runs)
                 yield _outcome(chain, rows, answer.failures, row)
                 row += len(chain.runs)
@@ -308,6 +310,7 @@ class ModelWorker(Child):
                 return
 
     def _died(self, chain: Chain, rows: Array, before: int, died: Died) -> ChainOutcome:
+        """The outcome of a chain whose run after `before` others killed the runtime, which is restarted."""
         self._deaths += 1
         self._hangs += died.hung
         self.runs += before + 1
@@ -317,6 +320,7 @@ class ModelWorker(Child):
         results: list[Array | Failure] = []
         for run, row in zip(chain.runs[:before], rows, strict=False):
             results.append(_array(run, row))
+        # After the results are copied: a new process clears the board.
         self.start()
         results.append(Failure((), died.words, raised=True))
         return ChainOutcome(tuple(results), died=True)

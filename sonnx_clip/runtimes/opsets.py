@@ -25,10 +25,12 @@ def clip_version(opset: int) -> int:
 
 def opsets_of(version: int) -> tuple[int, ...]:
     """The first and the last operator set that mean a version of Clip."""
-    opsets = range(1, newest_opset() + 1)
-    of_version = [opset for opset in opsets if clip_version(opset) == version]
+    opsets = []
+    for opset in range(1, newest_opset() + 1):
+        if clip_version(opset) == version:
+            opsets.append(opset)
     # Once, if the version has only one operator set.
-    ends = dict.fromkeys((of_version[0], of_version[-1]))
+    ends = dict.fromkeys((opsets[0], opsets[-1]))
     return tuple(ends)
 
 

@@ -113,6 +113,7 @@ def _parts(name: str) -> tuple[Runtime, Optimise, str]:
 def _known(name: str) -> Optimise:
     """An optimiser by the name of its package; ImportError if it is not installed."""
     module, call = _KNOWN[name]
+    # Both: the call names the package, which need not import the module in it.
     import_module(module)
     package = import_module(name)
     code = compile(call, f"<{name}>", "eval")
@@ -132,7 +133,12 @@ def _by_command(words: list[str]) -> Optimise:
             program.run(places)
             if not places["out"].is_file():
                 raise WrongModelError("it ended with status 0 and wrote no model")
-            return _parsed(places["out"].read_bytes())
+            data = places["out"].read_bytes()
+        try:
+            return onnx.load_from_string(data)
+        except Exception as error:  # noqa: BLE001 - whatever is in it
+            reason = printable(str(error), 300)
+            raise WrongModelError(f"what it wrote is no model: {reason}") from None
 
     return optimise
 
@@ -180,10 +186,3 @@ def _mistake(model: onnx.ModelProto) -> str:
     except Exception as error:  # noqa: BLE001 - its exceptions have no common class
         return printable(str(error), 300)
     return ""
-
-
-def _parsed(data: bytes) -> onnx.ModelProto:
-    try:
-        return onnx.load_from_string(data)
-    except Exception as error:  # noqa: BLE001 - whatever is in it
-        raise WrongModelError(f"what it wrote is no model: {printable(str(error), 300)}") from None

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.frames import ByteOrder, FrameReply
 
 _HIGH = 64  # our descriptors stay clear of 3 and 4
-_LOOK = 0.05
+_LOOK = 0.05  # seconds between two looks at a program that neither reads nor writes
 _END = 1.0  # seconds in which a program that has closed its output has to exit
 _SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ)
 
@@ -170,6 +170,10 @@ class Program:
             self._board.note(last=words)
 
     def _require_silence(self) -> None:
+        """FrameError if it has sent something since its last reply, which would be read as the next one.
+
+        EndedError if it has closed its output.
+        """
         if not select.select([self._out], [], [], 0)[0]:
             return
         data = os.read(self._out, 4096)
@@ -222,6 +226,7 @@ class Program:
         """How it ended."""
         deadline = time.monotonic() + _END
         closed = f"it closed its output without ending{before}"
+        # The supervisor may end this process meanwhile, and then has these words.
         self._note(closed)
         while time.monotonic() < deadline:
             status = exit_status(self.pid)
@@ -255,7 +260,7 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     finally:
         os.close(theirs_in)
         os.close(theirs_out)
-    os.set_blocking(ours_in, False)
+    os.set_blocking(ours_in, False)  # `_read` writes as much as the pipe takes, and reads meanwhile
     return ours_in, ours_out, pid
 
 

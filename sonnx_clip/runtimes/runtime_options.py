@@ -55,6 +55,7 @@ class RuntimeOptions:
 
         UserError if options contradict each other, or a file or an optimiser that they name is missing.
         """
+        # An optimiser is what is judged then; --runtime only runs its models.
         if self.optimiser is not None:
             return self._optimised(self.optimiser)
         if len(self.chosen) != 1:
@@ -64,7 +65,7 @@ class RuntimeOptions:
             raise UserError(message, todo=f"use one of {_NAMING}")
         self._require_companions()
         if self.exec is not None:
-            command_words(self.exec)
+            command_words(self.exec)  # for its errors: the name has the command as it was given
             words = ["big"] if self.endian == "big" else []
             if self.stdio:
                 words.append("stdio")

@@ -88,8 +88,9 @@ def read_abi(path: str) -> Abi:
     except ValueError as error:  # of UTF-8 or of TOML
         raise UserError(f"it is not TOML: {error}", path, _TODO) from None
     # Numbers are places in a list, which have no line of their own.
-    keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-    key, message = ".".join(keys), form_error(first)
+    keys = [part for part in first["loc"] if isinstance(part, str)]
+    key = ".".join(keys)
+    message = form_error(first)
     if first["type"] == "missing":
         raise UserError(f"the key `{key}` is missing", path, _TODO)
     if first["type"] == "extra_forbidden":
@@ -151,9 +152,13 @@ class CFunction:
         width = 8 * bits_type(etype).itemsize
         self._number = _FLOATS.get(etype) or getattr(ctypes, f"c_uint{width}")
         bound = self._number if self._by_value else ctypes.c_void_p
-        length = getattr(ctypes, f"c_{abi.length}")
-        kinds = {"n": length, **dict.fromkeys(BOUNDS, bound)}
-        function.argtypes = [kinds.get(name, ctypes.c_void_p) for name in abi.operands]
+        c_types = {
+            "x": ctypes.c_void_p,
+            "y": ctypes.c_void_p,
+            "n": getattr(ctypes, f"c_{abi.length}"),
+            **dict.fromkeys(BOUNDS, bound),
+        }
+        function.argtypes = [c_types[operand] for operand in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
         self._memory = np.empty(0, np.uint8)
 
@@ -164,6 +169,7 @@ class CFunction:
         own_memory = self._memory[_AROUND : _AROUND + x.nbytes]
         result: Array = own_memory.view(x.dtype).reshape(x.shape)
         address = self._memory.ctypes.data + _AROUND
+        # The function takes no strides. A contiguous X is passed where it is, between its guards.
         source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
         arguments: dict[str, Any] = {"x": source.ctypes.data, "y": address, "n": x.size}
         if "y" not in self._operands:  # it works in place: on a copy, since X is read-only
@@ -171,12 +177,14 @@ class CFunction:
             result.view(bits)[...] = x.view(bits)
             arguments["x"] = address
         for name, bound in zip(BOUNDS, bounds, strict=True):
-            arguments[name] = bound.ctypes.data
-            # From the bits: a conversion to a Python float would quiet a signalling NaN.
             if self._by_value:
+                # From the bits: a conversion to a Python float would quiet a signalling NaN.
                 arguments[name] = self._number.from_buffer_copy(bound.tobytes())
-        status = self._function(*(arguments[name] for name in self._operands))
-        if status:
+            else:
+                arguments[name] = bound.ctypes.data
+        in_order = [arguments[operand] for operand in self._operands]
+        status = self._function(*in_order)
+        if status:  # None of a function that returns nothing
             raise Refused(f"it returned {status}")
         return result
 

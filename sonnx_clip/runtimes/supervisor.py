@@ -143,8 +143,11 @@ class _Supervisor:
         self, connection: Connection, board: Board, program: Program, arguments: tuple[object, ...],
         limits: Limits,
     ) -> None:  # fmt: skip
-        self._connection, self._program, self._arguments = connection, program, arguments
-        self._limits, self._board = limits, board
+        self._connection = connection
+        self._board = board
+        self._program = program
+        self._arguments = arguments
+        self._limits = limits
         self._pid: int | None = None
         self._folder = ""  # for temporary files of the runtime's process
         self._printed: dict[int, bytes] = {}  # by descriptor: standard output, standard error
@@ -159,6 +162,7 @@ class _Supervisor:
         with suppress(OSError):  # then it has the folder of all
             self._folder = tempfile.mkdtemp(prefix="sonnx-clip-")
         pipes = [os.pipe() for _ in range(2)]
+        # Not started anew: Python and NumPy are there already, and the board and semaphores are inherited.
         self._pid = os.fork()
         if self._pid == 0:
             self._live([write for _, write in pipes])
@@ -210,7 +214,9 @@ class _Supervisor:
             count = self._read()
             # A pipe that is full stops the runtime, and its time would count as that of the runtime.
             pause = _EVERY / 20 if count else _EVERY
-            if board.done:
+            if (
+                board.done
+            ):  # since the condition of the loop was tested: what it printed is no cause for death
                 break
             printed += count
             if printed > _MOST_PRINTED:
@@ -272,7 +278,7 @@ class _Supervisor:
             nothing = os.open(os.devnull, os.O_RDWR)
             for target, source in enumerate((nothing, *outputs)):
                 os.dup2(source, target)
-            os.closerange(3, 1024)
+            os.closerange(3, 1024)  # the usual limit of open files
             with suppress(OSError):  # where memory runs out, this process goes first
                 Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
             if self._folder:
@@ -297,6 +303,7 @@ class _Supervisor:
             with suppress(BaseException):
                 os.write(2, f"the checker failed: {error!r}\n".encode("utf-8", "replace"))
         finally:
+            # Without the exit handlers of the supervisor, of which this process has a copy.
             os._exit(70)
 
 

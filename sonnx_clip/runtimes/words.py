@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_LONGEST = 600
+_LONGEST = 600  # characters of a text in a report
 
 
 def printable(text: str, longest: int = _LONGEST) -> str:

@@ -53,7 +53,8 @@ class UnsupportedError(Exception):
     """The runtime rejects the element type, in its own words; it may accept it in forms of a model."""
 
     def __init__(self, words: str, version: str, *, opens_models: bool = False) -> None:
-        self.version, self.opens_models = version, opens_models
+        self.version = version
+        self.opens_models = opens_models
         super().__init__(words)
 
 
@@ -127,8 +128,8 @@ class Child:
         self.name = name
         self._connection, theirs = context.Pipe()
         self._board = Board()
-        given = (theirs, program, arguments, limits)
-        self._process = context.Process(target=supervise, args=given, daemon=True)
+        supervised = (theirs, program, arguments, limits)
+        self._process = context.Process(target=supervise, args=supervised, daemon=True)
         try:
             _start(self._process)
             with suppress(OSError):  # it has ended, which `start` reports
@@ -159,6 +160,7 @@ class Child:
         died = self._order("start")
         is_program = split_name(self.name)[0] == "exec"
         if died is not None:
+            # A runtime that cannot even be imported was not judged; one that dies when it is opened was.
             if died.call == IMPORTS:
                 began = "started" if is_program else "imported"
                 raise environment(self.name, f"while it was {began}: {died.words}")
@@ -166,10 +168,11 @@ class Child:
         greeting = next(self._board.notes("word"))
         self.remarks = remarks_of(self._board)
         if greeting["word"] == "missing":
-            why = self.remarks if is_program else ()  # it ended, perhaps
-            raise environment(
-                self.name, "; ".join((greeting["words"], *why)), greeting["where"], greeting["todo"]
-            )
+            reasons = [greeting["words"]]
+            if is_program:  # what it printed may say why it ended
+                reasons += self.remarks
+            words = "; ".join(reasons)
+            raise environment(self.name, words, greeting["where"], greeting["todo"])
         return greeting
 
     def open(self) -> dict[str, Any]:
@@ -268,7 +271,8 @@ class Worker(Child):
         signature: Signature,
         models_only: bool = False,
     ) -> None:
-        self.etype, self._signature = etype, signature
+        self.etype = etype
+        self._signature = signature
         program = partial(open_runtime, models_only=models_only, signature=signature)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
         greeting = self.open()

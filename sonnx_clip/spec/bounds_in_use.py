@@ -50,7 +50,8 @@ def bounds_in_use(spec: Spec, etype: ElementType) -> tuple[TypedBounds, ...]:
     """The bounds in use that an element type holds, in the order of the YAML, each pair once."""
     by_sides: dict[tuple[int | None, ...], TypedBounds] = {}
     for bounds in spec.bounds_in_use:
-        if not all(text == ABSENT or holds(text, etype) for text in bounds.texts):
+        given = [text for text in bounds.texts if text != ABSENT]
+        if not all(holds(text, etype) for text in given):
             continue
         sides = tuple(_side(text, etype) for text in bounds.texts)
         # Two texts may be one number of the type; the reason of the first stays.
@@ -90,6 +91,7 @@ def values_at(bounds: Iterable[int], etype: ElementType) -> tuple[int, ...]:
     close: list[int] = []
     for bound in bounds:
         steps += _one_away(bound, etype)
+        # At a bound and right beside it: there `<` in place of `<=`, or a rounded bound, shows.
         close.append(bound)
         close += neighbours(bound, etype)
     return tuple(dict.fromkeys([*steps, *close, *_between(bounds, etype)]))
@@ -118,7 +120,7 @@ def neighbours(value: int, etype: ElementType) -> Iterator[int]:
     key = int(comparison_key(value, etype))
     for other in (key - 1, key + 1):
         magnitude = abs(other)
-        if magnitude <= infinity(etype.bits):
+        if magnitude <= infinity(etype.bits):  # beyond are NaNs
             sign = sign_bit(etype.bits) if other < 0 else 0
             yield magnitude | sign
 
@@ -126,10 +128,11 @@ def neighbours(value: int, etype: ElementType) -> Iterator[int]:
 def _one_away(value: int, etype: ElementType) -> Iterator[int]:
     """One more and one less, where the type holds them."""
     number = decode(value, etype)
-    if not isinstance(number, Fraction):
+    if not isinstance(number, Fraction):  # an infinity or NaN
         return
     for other in (number + 1, number - 1):
         is_whole = other.denominator == 1
+        # As a decimal: `encode` rounds it once, to the type.
         text = str(other.numerator) if is_whole else repr(float(other))
         if holds(text, etype):
             yield int(encode(text, etype))
@@ -142,7 +145,7 @@ def _between(bounds: list[int], etype: ElementType) -> Iterator[int]:
     if len(finite) < 2:
         return
     mean = sum(finite) / len(finite)
-    whole = int(mean)
+    whole = int(mean)  # of 0 and 1 it is a bound itself
     text = str(whole) if whole not in finite else repr(float(mean))
     if holds(text, etype):
         yield int(encode(text, etype))

@@ -64,10 +64,11 @@ class ConditionParser:
         self.spec = spec
         self.signature = spec.signature
         self.every = frozenset[str](family.id for family in spec.families)
-        self.uses: dict[str, Usable] = {}
+        self.uses: dict[str, Usable] = {}  # the entries parsed so far, by id
 
     def parse_all(self) -> None:
         """Put trees in place of all texts; UserError for the first wrong condition."""
+        # First the entries that all later conditions may use.
         self._named_entries()
         self._on_tensors()
         self._on_elements()
@@ -81,14 +82,18 @@ class ConditionParser:
     def _on_elements(self) -> None:
         """The conditions of the table above."""
         for kind in _ON_ELEMENTS:
-            variables = [self.signature.second if id_ == _SECOND else id_ for id_ in kind.variables]
+            # The name of the other entry depends on the operator: X2, where the first tensor is X.
+            second = self.signature.second
+            variables = [second if id_ == _SECOND else id_ for id_ in kind.variables]
             for index, entry in enumerate(getattr(self.spec, kind.section)):
                 families = getattr(entry, "families", self.every)
                 scope = self._scope(kind.title, families, variables, result=kind.result)
                 way: tuple[str | int, ...] = (kind.section, index, *kind.keys)
                 conditions = entry
                 for key in kind.keys:
+                    # A dialect may have no `equivalence`.
                     conditions = getattr(conditions, key, None)
+                # In a condition by family, entries that this family lacks must not be used.
                 if isinstance(conditions, dict):
                     for family in conditions:
                         self._parse((*way, family), _in_family(scope, family))
@@ -99,16 +104,20 @@ class ConditionParser:
         """What mechanisms return, and the conditions on bounds."""
         for index, mechanism in enumerate(self.spec.mechanisms):
             families = mechanism.families or self.every
+            # One gives the answer, the other says which answers Y it may give.
             if mechanism.is_ is not None:
+                way: Way = ("mechanisms", index, "is")
                 scope = self._scope("a mechanism", families, result=True)
-                self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
+                self._parse(way, scope, Kind.ELEMENT)
             if mechanism.returns is not None:
+                way = ("mechanisms", index, "returns")
                 scope = self._scope("a mechanism", families, ("Y",), result=True)
-                self._parse(("mechanisms", index, "returns"), scope)
+                self._parse(way, scope)
 
         scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
             scope = self._scope("a condition on bounds", condition.families or self.every)
+            # Without X there are no cases and classes either, which are about all operands.
             bounds_only = replace(scope, variables=scalars, uses=self._general())
             self._parse(("conditions_on_bounds", index, "is"), bounds_only)
 
@@ -118,8 +127,10 @@ class ConditionParser:
             scope = element_scope("the domain", self.signature.ids, {}, frozenset({family}))
             self._parse(("domain", family, "holds"), scope)
         for index, case in enumerate(self.spec.cases):
-            self._parse(("cases", index, "when"), self._scope("a case", self.every))
+            scope = self._scope("a case", self.every)
+            self._parse(("cases", index, "when"), scope)
             self._parse_result(index)
+            # Only now: a condition may use the cases before its own.
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
 
         for index, definition in enumerate(self.spec.definitions):
@@ -136,12 +147,14 @@ class ConditionParser:
                     uses=self._general(),
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
+            # A definition may be an element or a condition: that is known from its tree alone.
             usable = Usable(len(parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
 
         for index, klass in enumerate(self.spec.classes):
             families = frozenset[str](klass.families)
-            self._parse(("classes", index, "when"), self._scope("a class", families))
+            scope = self._scope("a class", families)
+            self._parse(("classes", index, "when"), scope)
             self._name("classes", index, klass.id, Usable(0, Kind.BOOL, families))
 
     def _parse_result(self, index: int) -> None:
@@ -149,9 +162,10 @@ class ConditionParser:
         way: Way = ("cases", index, "result")
         scope = element_scope("the result of a case", self.signature.ids, {}, self.every)
         # No operands of the other families fall into the case: their types may lack its number.
-        families = self.every - set(self.spec.cases[index].not_for)
-        types = [etype for etype in self.spec.element_types if etype.family in families]
+        case = self.spec.cases[index]
+        types = self._types_of(self.every.difference(case.not_for))
         result = self._parse(way, scope, Kind.ELEMENT, types)
+        # Of the functions of this scope `opposite` alone gives an element.
         inner = result.arguments[0] if isinstance(result, Call) else result
         if not isinstance(inner, Name | Number):
             message = "the result of a case is an operand, a number, or the opposite of one"
@@ -190,6 +204,7 @@ class ConditionParser:
             if families.issubset(entry.families):
                 uses[entry.id] = Usable(0, Kind.BOOL, families)
         if part.tensors:
+            # Of tensors: entries without parameters are about elements.
             return tensor_scope(name, {**self._general(), **uses}, families, self.signature)
 
         # A theorem has one statement for all of its types, so each dialect in it takes all of them.
@@ -214,6 +229,9 @@ class ConditionParser:
             functions=functions,
             uses={**self.uses, **uses},
         )
+
+    def _types_of(self, families: frozenset[str]) -> list[ElementType]:
+        return [etype for etype in self.spec.element_types if etype.family in families]
 
     def _general(self) -> dict[str, Usable]:
         """The definitions with parameters, which use no operand."""
@@ -250,19 +268,21 @@ class ConditionParser:
         """
         holder: Any = self.spec
         for part in way[:-1]:
-            holder = getattr(holder, str(part)) if isinstance(holder, Part) else holder[part]
+            is_model = isinstance(holder, Part)
+            holder = getattr(holder, str(part)) if is_model else holder[part]
         # The models are frozen: a tree takes the place of its text in the dictionary behind them.
         values = holder if isinstance(holder, dict) else vars(holder)
         key = "is_" if way[-1] == "is" else way[-1]
         text = values[key]
         if types is None:
-            types = [etype for etype in self.spec.element_types if etype.family in scope.families]
+            types = self._types_of(scope.families)
 
         offset_of_number = 0
         try:
             tree = parse(text, scope, kind)
             values[key] = tree
             for node in subtrees(tree):
+                # A FLOAT is held by float32, whatever the element type.
                 if isinstance(node, Number) and node.kind is Kind.ELEMENT:
                     offset_of_number = text.find(node.text)
                     for etype in types:
@@ -291,13 +311,13 @@ class ConditionParser:
             raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 
     def _check_parameters(self, index: int, parameters: tuple[str, ...]) -> None:
-        taken: set[str] = set()
+        ids: set[str] = set()
         for section in ("cases", "definitions", "classes"):
-            taken.update(entry.id for entry in getattr(self.spec, section))
+            ids.update(entry.id for entry in getattr(self.spec, section))
         for position, name in enumerate(parameters):
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
-            if name in taken:
+            if name in ids:
                 message = f"the parameter `{name}` is the id of an entry"
                 raise self.document.error(way, message, "choose another name")
             if name in parameters[:position]:

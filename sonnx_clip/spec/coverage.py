@@ -37,7 +37,7 @@ Name: TypeAlias = Text
 Sort: TypeAlias = Literal[
     "encoded", "disputed", "encoded and disputed", "descriptive", "not encoded"
 ]
-_SHOWN = 90
+_SHOWN = 90  # characters of a text in a message
 
 
 class SentenceAnswer(Part):
@@ -133,19 +133,26 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     """The words of each answer at their place; UserError where the next words of the source are others."""
     path = repo_file(page.file)
     text = source_text(path)
+    # For people, to find the words: quotations use all sections.
     headings = [section for section in text.sections if _is_title(section, path.suffix)]
+
+    def error(place: int, message: str, todo: str) -> UserError:
+        """The error about the words at a place of the source."""
+        return UserError(message, f"{page.file}:{text.line(place)}", todo)
+
     covered_to = 0  # the words of the source before here are answered
     for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, covered_to)
         # What lies between two answers may be marks and rules of tables, but no word.
-        if start < 0 or _first_word(text.words[covered_to:start]) is not None:
+        skips_words = _first_word(text.words[covered_to:start]) is not None
+        if start < 0 or skips_words:
             place = covered_to + (_first_word(text.words[covered_to:]) or 0)
             line_of_answer = document.position(("sources", page.id, index)).line
             next_words = _short(text.words[place:])
             answered = f"{PATH}:{line_of_answer} answers `{_short(answer.words)}`"
             message = f"the source has `{next_words}` here, and {answered}"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+            raise error(place, message, todo)
         line = text.line(start)
         shown = fold(answer.words)
         if answer.to:
@@ -158,6 +165,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
             start=start,
             end=end,
             answer=answer,
+            # An id of a reason of the file, or the reason itself.
             reason=file.reasons.get(answer.descriptive or "", answer.descriptive),
         )
         covered_to = end
@@ -165,22 +173,26 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
     unanswered = _first_word(text.words[covered_to:])
     if unanswered is not None:
         place = covered_to + unanswered
-        message = f"these words have no answer in {PATH}: `{_short(text.words[place:])}`"
-        todo = f"answer them below the others of {page.id}"
-        raise UserError(message, f"{page.file}:{text.line(place)}", todo)
+        next_words = _short(text.words[place:])
+        message = f"these words have no answer in {PATH}: `{next_words}`"
+        raise error(place, message, f"answer them below the others of {page.id}")
 
 
 def _titles_above(headings: Sequence[Section], line: int) -> tuple[str, ...]:
     """The titles of the sections that a line is in; the last one that begins before it is always one."""
     begun = [section for section in headings if section.first <= line]
-    around = [section for section in begun if line in section or section is begun[-1]]
-    return tuple(section.title for section in around)
+    titles = []
+    for section in begun:
+        if line in section or section is begun[-1]:
+            titles.append(section.title)
+    return tuple(titles)
 
 
 def _is_title(section: Section, suffix: str) -> bool:
     """Whether a section is more than a list item that stands alone between blank lines of a plain text."""
     heading = section.lines[0]
-    return suffix != ".txt" or not (heading.startswith(" ") or ":" in heading)
+    is_item = heading.startswith(" ") or ":" in heading
+    return suffix != ".txt" or not is_item
 
 
 def _first_word(text: str) -> int | None:
@@ -206,6 +218,7 @@ def _check_names(
             way: Way = ("sources", source, index)
             yield from _check_reason((*way, "descriptive"), file, answer.descriptive)
             for position, name in enumerate(answer.encoded_by):
+                # Obligations are thousands: a name that is misspelt is compared with the others.
                 if name not in known and name not in obligations:
                     yield _no_entry((*way, "encoded_by", position), name, known)
             for position, name in enumerate(answer.disputed_by):
@@ -219,7 +232,8 @@ def _names_for_answers(spec: Spec) -> set[str]:
         if section.answers:
             names.update(entry.id for entry in getattr(spec, section.name))
     for dialect in spec.dialects:
-        names.update(f"{dialect.id}/{aspect}" for aspect in dialect.says)
+        for aspect in dialect.says:
+            names.add(f"{dialect.id}/{aspect}")
     return names
 
 
@@ -229,7 +243,8 @@ def _check_reason(
     reason: str | None,
 ) -> Iterator[Diagnostic]:
     """A reason is one of the file; what has three words or more is written out."""
-    if reason is None or reason in file.reasons or len(reason.split()) >= 3:
+    is_written_out = reason is not None and len(reason.split()) >= 3
+    if reason is None or reason in file.reasons or is_written_out:
         return
     near = suggestion(reason, file.reasons, "there are")
     todo = f"{near}; or give the reason in words"
@@ -238,10 +253,10 @@ def _check_reason(
 
 def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
     """The finding that a name in an answer is of nothing that there is."""
-    near = get_close_matches(name, sorted(known), 1)
     todo = "name an entry of spec/clip.yaml, an aspect as `onnx-13/bounds`, or an obligation"
-    if near:
-        todo = f"did you mean `{near[0]}`?"
+    # Sorted, since the best match of a set would depend on its order.
+    for similar in get_close_matches(name, sorted(known), 1):
+        todo = f"did you mean `{similar}`?"
     return Diagnostic(way, f"there is no `{name}`", todo)
 
 
@@ -251,10 +266,10 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
     quotations = list(_quotations(spec))
     for page in spec.texts:
         spans = list(_spans_in(page, quotations))
-        answered = [covered_words for covered_words in covered if covered_words.source == page.id]
-        for index, covered_words in enumerate(answered):
-            quoting = [span.names for span in spans if span.overlaps(covered_words)]
-            for name in _unnamed(covered_words.answer, quoting, findings):
+        answered = [words for words in covered if words.source == page.id]
+        for index, words in enumerate(answered):
+            quoting = [span.quotation for span in spans if span.overlaps(words)]
+            for name in _unnamed(words.answer, quoting, findings):
                 key = "disputed_by" if name in findings else "encoded_by"
                 yield Diagnostic(
                     ("sources", page.id, index),
@@ -263,9 +278,16 @@ def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagno
                 )
 
 
+class _Quotation(NamedTuple):
+    """A quotation, and the names of what has it: dialects that share the words of an aspect are several."""
+
+    names: list[str]
+    source: Source
+
+
 def _unnamed(
     answer: SentenceAnswer,
-    quoting: Sequence[list[str]],
+    quoting: Sequence[_Quotation],
     findings: AbstractSet[str],
 ) -> Iterator[str]:
     """What quotes the words of an answer without being named by it, the first name of each.
@@ -274,8 +296,9 @@ def _unnamed(
     """
     named = {*answer.encoded_by, *answer.disputed_by}
     named_findings = named & findings
-    is_disputed = any(not named_findings.isdisjoint(names) for names in quoting)
-    for names in quoting:
+    # By a finding that quotes these very words, and not merely by one that the answer names.
+    is_disputed = any(not named_findings.isdisjoint(names) for names, _ in quoting)
+    for names, _ in quoting:
         is_finding = names[0] in findings
         is_answered = is_disputed and not is_finding
         if named.isdisjoint(names) and not is_answered:
@@ -285,7 +308,7 @@ def _unnamed(
 class _QuotedSpan(NamedTuple):
     """A quotation at one place of a source."""
 
-    names: list[str]  # of what has it
+    quotation: _Quotation
     start: int
     end: int
 
@@ -294,21 +317,20 @@ class _QuotedSpan(NamedTuple):
         return covered.start < self.end and self.start < covered.end
 
 
-def _spans_in(
-    page: Page,
-    quotations: Iterable[tuple[list[str], Source]],
-) -> Iterator[_QuotedSpan]:
+def _spans_in(page: Page, quotations: Iterable[_Quotation]) -> Iterator[_QuotedSpan]:
     """The places of all quotations from a page; one may be there several times."""
     text = source_text(repo_file(page.file))
-    for names, source in quotations:
-        if source.page == page.id:
-            for start, end in text.spans(source.section, source.words) or ():
-                yield _QuotedSpan(names, start, end)
+    for quotation in quotations:
+        source = quotation.source
+        if source.page != page.id:
+            continue
+        for start, end in text.spans(source.section, source.words) or ():
+            yield _QuotedSpan(quotation, start, end)
 
 
-def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
-    """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
-    by_key: dict[object, tuple[list[str], Source]] = {}
+def _quotations(spec: Spec) -> Iterator[_Quotation]:
+    """Every quotation, each once."""
+    by_key: dict[object, _Quotation] = {}
     for way, source in all_quotations(spec):
         section, index, *within = way
         name = getattr(spec, str(section))[int(index)].id
@@ -318,6 +340,7 @@ def _quotations(spec: Spec) -> Iterator[tuple[list[str], Source]]:
             aspect = within[1]
             name = f"{name}/{aspect}"
             key = (aspect, source.page, source.section, source.words)
-        names, _ = by_key.setdefault(key, ([], source))
-        names.append(name)
+        if key not in by_key:
+            by_key[key] = _Quotation([], source)
+        by_key[key].names.append(name)
     yield from by_key.values()

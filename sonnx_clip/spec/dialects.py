@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     Aspect: TypeAlias = str
 else:  # one of these words, which is a text to all who read it
     Aspect = Literal[
-    "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
-    "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
-    "attributes", "result", "errors", "function", "missing_max", "equivalence",
-]  # fmt: skip
+        "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts",
+        "cast_of_no_number", "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place",
+        "inputs", "scalar_bounds", "attributes", "result", "errors", "function", "missing_max",
+        "equivalence",
+    ]  # fmt: skip
 DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.-]+$")]
 
 ALWAYS: tuple[Aspect, ...] = (
@@ -182,6 +183,7 @@ class DialectExample(ExampleValues):
         """The entries of X and of Y, if they are listed."""
         if isinstance(self.Y, ComputedBy):
             return ()
+        # `order_operands` has put the numbers in the order of the operands: X is the first.
         x = next(iter(self.values.values()))
         return tuple(zip(x, self.Y, strict=True))
 
@@ -189,7 +191,7 @@ class DialectExample(ExampleValues):
 def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
     """Rows that refer to missing entries, or leave something out."""
     readings: list[str] = [reading.id for reading in spec.readings]
-    earlier: dict[str, tuple[str, ...]] = {}
+    earlier: dict[str, tuple[str, ...]] = {}  # the element types of the rows so far, by id
     for index, dialect in enumerate(spec.dialects):
         way = ("dialects", index)
         before = dialect.after
@@ -198,11 +200,13 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
             todo = suggestion(before, earlier, "before it stand")
             yield Diagnostic((*way, "after"), message, todo)
             return  # what follows would compare it with the row before
-        if dialect.equivalence is not None:
+        equivalence = dialect.equivalence
+        if equivalence is not None:
             way_to_reading = (*way, "equivalence", "to")
-            yield from unknown(way_to_reading, dialect.equivalence.to, readings, "reading")
+            yield from unknown(way_to_reading, equivalence.to, readings, "reading")
         yield from _check_aspects(way, dialect)
         yield from _check_numbers(spec, way, dialect)
+        # A change is from the row before, which has to take the type as well.
         types_before = earlier.get(before or "", ())
         in_both = set(types_before).intersection(dialect.element_types)
         for id_ in dialect.changes.keys() - in_both:
@@ -223,23 +227,28 @@ def _required_aspects(dialect: Dialect) -> Iterator[Aspect]:
 
 def _check_aspects(way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """Every aspect has words of the page or is listed as unsaid; what the row allows has words."""
+    way_to_id = (*way, "id")  # of what the row lacks
     for aspect in dialect.sayings.keys() & dialect.unsaid.keys():
         message = f"`{aspect}` is under `says` and under `unsaid`"
         yield Diagnostic((*way, "unsaid", aspect), message, "it is one or the other", of_key=True)
     for aspect in _required_aspects(dialect):
-        if aspect not in dialect.sayings and aspect not in dialect.unsaid:
-            todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{dialect.id}` has no entry for `{aspect}`", todo)
+        if aspect in dialect.sayings or aspect in dialect.unsaid:
+            continue
+        message = f"`{dialect.id}` has no entry for `{aspect}`"
+        todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
+        yield Diagnostic(way_to_id, message, todo)
 
+    # A row must not permit what its page does not state.
     permissions = {"equivalence": dialect.equivalence is not None, "in_place": dialect.in_place}
     for aspect, is_set in permissions.items():
         if is_set and aspect not in dialect.sayings:
             message = f"`{aspect}` is set without a quotation"
-            yield Diagnostic((*way, "id"), message, "quote the page")
+            yield Diagnostic(way_to_id, message, "quote the page")
     printed = dialect.printed_default
     if printed:
-        quotes = " ".join(saying.quote or "" for saying in dialect.sayings.values())
-        if printed.min not in quotes or printed.max not in quotes:
+        quotes = [saying.quote or "" for saying in dialect.sayings.values()]
+        all_quotes = " ".join(quotes)
+        if printed.min not in all_quotes or printed.max not in all_quotes:
             message = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), message, "quote them")
 
@@ -247,21 +256,24 @@ def _check_aspects(way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
 def _check_numbers(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """The system has a name for each element type, and each type has the default values."""
     types = {etype.id: etype for etype in spec.element_types}
-    # An element type that there is not is reported by `check_references`.
-    known = [(position, id_) for position, id_ in enumerate(dialect.element_types) if id_ in types]
-    for position, id_ in known:
-        if getattr(types[id_], dialect.system) is None:
+    known: list[ElementType] = []
+    for position, id_ in enumerate(dialect.element_types):
+        etype = types.get(id_)
+        if etype is None:
+            continue  # `check_references` reports it
+        known.append(etype)
+        if getattr(etype, dialect.system) is None:
             message = f"{dialect.system} has no name for {id_}"
             todo = f"add it to the element type: {dialect.system}: …"
             yield Diagnostic((*way, "element_types", position), message, todo)
     try:
-        for _, id_ in known:
-            etype = types[id_]
+        for etype in known:
             defaults(spec, dialect, etype)
             for _, number in dialect.printed_default or ():
                 encode(number, bound_type(spec, dialect, etype))
     except UserError as error:
-        yield Diagnostic((*way, "id"), f"{dialect.id}: {error.what}", error.todo)
+        message = f"{dialect.id}: {error.what}"
+        yield Diagnostic((*way, "id"), message, error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------
@@ -280,6 +292,7 @@ def given_defaults(
     """The defaults of missing bounds before any conversion; None if they are refused."""
     if dialect.missing is None:
         return None
+    # A default of X's type needs no conversion: `lowest`, say, is the least number of each type.
     is_element = dialect.missing.of == "element"
     type_of_default = etype if is_element else bound_type(spec, dialect, etype)
     low = encode(dialect.missing.min, type_of_default)
@@ -299,7 +312,8 @@ def defaults(
     type_of_bound = bound_type(spec, dialect, etype)
     if dialect.missing.of == "element" or type_of_bound.id == etype.id:
         return unconverted
-    low, high = (convert(value, type_of_bound, etype) for value in unconverted)
+    low, high = [convert(value, type_of_bound, etype) for value in unconverted]
+    # What becomes no integer, as an infinity, is no default bound of a dialect.
     assert low is not None
     assert high is not None
     return low, high
@@ -321,11 +335,12 @@ def effective_bounds(
     type_of_bound = bound_type(spec, dialect, etype)
     missing = defaults(spec, dialect, etype)
     bounds: list[Value | None] = []
-    needs_conversion = type_of_bound.id != etype.id
     for place, text in enumerate(texts):
         if text is not None:
-            value = encode(text, type_of_bound)
-            bounds.append(convert(value, type_of_bound, etype) if needs_conversion else value)
+            value: Value | None = encode(text, type_of_bound)
+            if value is not None and type_of_bound.id != etype.id:
+                value = convert(value, type_of_bound, etype)
+            bounds.append(value)
         elif missing is not None:
             bounds.append(missing[place])
         else:
@@ -342,6 +357,7 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     dialect = spec.dialect(example.dialect)
     etype = spec.element_type(example.type)
     low, high = effective_bounds(spec, dialect, etype, texts)
+    # The pages of dialects have examples with bounds that are numbers.
     assert low is not None
     assert high is not None
     return low, high

@@ -55,15 +55,15 @@ class Document:
                 "write the specification of an operator into it: format, operator, operands …",
             )
         self.root = root
-        self._seen: set[int] = set()
+        self._seen: set[int] = set()  # the identities of the nodes that were read
         self.data: Any = self._plain(root, ())
 
     def _compose(self) -> Node | None:
         text = self.text
         # An upper bound: a level needs a bracket, or a column of indentation and perhaps a dash.
         longest_line = max(map(len, text.splitlines()), default=0)
-        nesting = text.count("[") + text.count("{") + 2 * longest_line
-        loader = _LOADER if nesting < _SHALLOW else yaml.BaseLoader
+        deepest = text.count("[") + text.count("{") + 2 * longest_line
+        loader = _LOADER if deepest < _SHALLOW else yaml.BaseLoader
         try:
             root: Node | None = yaml.compose(text, loader)
         except yaml.MarkedYAMLError as error:
@@ -93,8 +93,12 @@ class Document:
         if isinstance(node, MappingNode):
             return self._plain_mapping(node, way)
         if isinstance(node, SequenceNode):
-            return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
+            items: list[Any] = []
+            for index, item in enumerate(node.value):
+                items.append(self._plain(item, (*way, index)))
+            return items
 
+        # A text; without quotes it may be one of the words that YAML has for null.
         self._refuse_invisible(node, way)
         is_plain = not getattr(node, "style", None)  # neither quoted nor folded
         return None if is_plain and node.value in _NULLS else node.value
@@ -104,12 +108,14 @@ class Document:
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
                 raise self._at(_position(key), "a key must be a text", way)
-            way_to_value = (*way, key.value)
-            if key.value in mapping:
-                message = f"the key `{key.value}` is there twice"
+            name = key.value
+            way_to_value = (*way, name)
+            # A YAML loader would take the last one in silence.
+            if name in mapping:
+                message = f"the key `{name}` is there twice"
                 raise self._at(_position(key), message, way_to_value, "keep one of the two")
             self._refuse_invisible(key, way)
-            mapping[key.value] = self._plain(value, way_to_value)
+            mapping[name] = self._plain(value, way_to_value)
         return mapping
 
     def _refuse_invisible(self, node: Node, way: Way) -> None:
@@ -117,7 +123,8 @@ class Document:
         if node.value.isprintable():
             return  # nearly all are
         for character in node.value:
-            if character != "\n" and unicodedata.category(character) in _INVISIBLE:
+            is_invisible = unicodedata.category(character) in _INVISIBLE
+            if is_invisible and character != "\n":  # a text may have several lines
                 message = f"the text holds U+{ord(character):04X}, a control or format character"
                 raise self._at(_position(node), message, way, "remove it")
 
@@ -126,11 +133,11 @@ class Document:
         node = self.root
         for part in way:
             if isinstance(node, MappingNode):
+                # A key that is missing: the mapping that lacks it.
                 node = next((value for key, value in node.value if key.value == part), node)
-            elif (
-                isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value)
-            ):
-                node = node.value[part]
+            elif isinstance(node, SequenceNode):
+                is_index = isinstance(part, int) and part < len(node.value)
+                node = node.value[part] if is_index else node
         return node
 
     def position(self, way: Way) -> Position:
@@ -158,11 +165,12 @@ class Document:
         for character in node.value[:offset]:
             if character.strip():
                 index = self.text.index(character, index) + 1
-        wanted = node.value[offset : offset + 1].strip()
-        if wanted:
-            index = self.text.index(wanted, index)
-        line_start = self.text.rfind("\n", 0, index) + 1
+        # At the end of the text, and at white space, it is the place behind the one before.
+        character_there = node.value[offset : offset + 1].strip()
+        if character_there:
+            index = self.text.index(character_there, index)
         line = self.text.count("\n", 0, index) + 1
+        line_start = self.text.rfind("\n", 0, index) + 1
         return Position(line, index - line_start + 1)
 
     def error(
@@ -199,6 +207,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
+        # In bytes, since the line has no characters; rfind gives -1 in the first line.
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         message = f"byte 0x{content[error.start]:02x} is not UTF-8"
@@ -215,8 +224,10 @@ def _remedy(path: Path) -> str:
 
 def spell(way: Way) -> str:
     """A path as people write it: ``classes[3].when``."""
-    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in way]
-    return "".join(parts).lstrip(".")
+    text = ""
+    for part in way:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".")
 
 
 def _position(node: Node) -> Position:
@@ -260,10 +271,11 @@ def unknown(
 
 def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
     """Raise the UserError of the first diagnostic in the file, if there is any."""
+    # The first in the file, whatever the order of the checks is: a reader corrects from top to bottom.
     placed: list[tuple[Position, Diagnostic]] = []
     for diagnostic in diagnostics:
-        place = document.key_position if diagnostic.of_key else document.position
-        placed.append((place(diagnostic.way), diagnostic))
+        position_of = document.key_position if diagnostic.of_key else document.position
+        placed.append((position_of(diagnostic.way), diagnostic))
     if placed:
         at, first = min(placed, key=itemgetter(0))
         raise document.error(first.way, first.what, first.todo, at)

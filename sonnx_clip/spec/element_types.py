@@ -49,17 +49,18 @@ def _twice(types: Sequence[ElementType]) -> Iterator[Diagnostic]:
 def types_of_families(families: Sequence[Family]) -> tuple[ElementType, ...]:
     """The element types of an operator with these families, in the order of spec/element_types.yaml."""
     known, _ = known_element_types()
-    family_of: dict[str, Family] = {}
+    family_of: dict[str, str] = {}  # ids of families by ids of types
     for family in families:
         for etype in _candidates(family, families, known):
             # A family that lists no types has all of them.
             if not family.types or etype.id in family.types:
-                family_of.setdefault(etype.id, family)
+                family_of.setdefault(etype.id, family.id)
     types = []
     for etype in known:
-        family_of_type = family_of.get(etype.id)
-        if family_of_type is not None:
-            types.append(etype.model_copy(update={"family": family_of_type.id}))
+        if etype.id in family_of:
+            # The file may call it otherwise: `uint8` is of the family `int` of some operators.
+            own_family = {"family": family_of[etype.id]}
+            types.append(etype.model_copy(update=own_family))
     return tuple(types)
 
 
@@ -79,7 +80,8 @@ def _candidates(
     known: Sequence[ElementType],
 ) -> list[ElementType]:
     """The types that a family may have."""
-    own = {family.id}
-    if family.id == "int" and all(other.id != "uint" for other in families):
-        own.add("uint")
-    return [etype for etype in known if etype.family in own]
+    families_of_file = {family.id}
+    has_uint = any(other.id == "uint" for other in families)
+    if family.id == "int" and not has_uint:
+        families_of_file.add("uint")
+    return [etype for etype in known if etype.family in families_of_file]

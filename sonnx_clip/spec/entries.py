@@ -285,12 +285,21 @@ class Case(Part):
         return any(isinstance(node, Number) for node in subtrees(self.result))
 
 
-class Definition(Part):
+class OfFamilies(Part):
+    """An entry for some families, or for all of the operator."""
+
+    families: Families | None = None
+
+    def is_for(self, family: str) -> bool:
+        """Whether it is for a family."""
+        return self.families is None or family in self.families
+
+
+class Definition(OfFamilies):
     """A name for an expression. With `families`, it is false for the others."""
 
     id: Word
     title: Text
-    families: Families | None = None
     parameters: tuple[Word, ...] = ()
     is_: Annotated[Condition, Field(alias="is")]
 
@@ -350,16 +359,6 @@ Limitation: TypeAlias = Literal[
 """What bounds become."""
 
 
-class OfFamilies(Part):
-    """An entry for some families, or for all of the operator."""
-
-    families: Families | None = None
-
-    def is_for(self, family: str) -> bool:
-        """Whether it is for a family."""
-        return self.families is None or family in self.families
-
-
 class Mechanism(NamedEntry, OfFamilies):
     """A cause of deviations: what a runtime may compute in the place of the operator."""
 
@@ -375,7 +374,8 @@ class Mechanism(NamedEntry, OfFamilies):
     @model_validator(mode="after")
     def _has_one(self) -> Self:
         kinds = ("is_", "returns", "computes", "compares", "bounds", "absent")
-        if sum(getattr(self, kind) is not None for kind in kinds) != 1:
+        given = [kind for kind in kinds if getattr(self, kind) is not None]
+        if len(given) != 1:
             raise ValueError(
                 "give one of `is`, `returns`, `computes`, `compares`, `bounds` and `absent`"
             )
@@ -438,7 +438,8 @@ class Reading(NamedEntry):
             raise ValueError("give one of `source` and `reference`")
         for key in ("agrees", "agrees_bitwise"):
             differs = f"differs{key.removeprefix('agrees')}_at"
-            for family in sorted(getattr(self, key).keys() ^ getattr(self, differs).keys()):
+            in_one_of_them = getattr(self, key).keys() ^ getattr(self, differs).keys()
+            for family in sorted(in_one_of_them):
                 raise ValueError(
                     f"`{key}` and `{differs}` do not both have {family}; give both or neither"
                 )
@@ -486,12 +487,15 @@ class Example(ExampleValues):
     @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
+        # In the order of the head, the result last (`order_operands`).
         *operands, result = self.values.values()
-        # A scalar is the same for every entry.
-        columns = [
-            (operand,) * len(result) if isinstance(operand, str) else operand
-            for operand in operands
-        ]
+        columns: list[tuple[str, ...]] = []
+        for operand in operands:
+            if isinstance(operand, str):
+                # A scalar is the same for every entry.
+                columns.append((operand,) * len(result))
+            else:
+                columns.append(operand)
         return tuple(zip(*columns, strict=True))
 
     @property

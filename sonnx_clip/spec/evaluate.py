@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sonnx_clip.language import tree, values
 from sonnx_clip.language.convert import convert
@@ -76,6 +76,7 @@ def as_tensors(
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
+# Of comparison keys: NaN is a key that is not equal to itself, as Python's own is.
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -83,7 +84,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-_KEYS = 1 << 16  # remembered at once: those of all values of a type of 16 bits
+_KEYS = 1 << 16  # comparison keys kept at once: those of all values of a type of 16 bits
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
@@ -108,6 +109,13 @@ class NoCaseError(UserError, ValueError):
     """The cases have a gap: for some input none of them holds."""
 
 
+class UsedEntry(NamedTuple):
+    """An entry that trees use by its name; without parameters its body is about the operands."""
+
+    parameters: tuple[str, ...]
+    body: Function
+
+
 class Evaluator:
     """Evaluates trees in one element type; result, case, class and latitude of one triple."""
 
@@ -117,11 +125,14 @@ class Evaluator:
         self._signature = spec.signature
         self._operands = self._signature.ids
 
-        key = lru_cache(maxsize=_KEYS)(partial(values.comparison_key, etype=etype))
-        self._key: Callable[[Any], Any] = key
+        comparison_key = partial(values.comparison_key, etype=etype)
+        self._key: Callable[[Any], Any] = lru_cache(maxsize=_KEYS)(comparison_key)
+        # Result and classes of the same operands ask for their case one after the other.
         self.case = lru_cache(maxsize=4096)(self._first_case)
         self._conditions = _stated_conditions(spec)
-        self._classes = {case.id: spec.classes_of(etype.family, case.id) for case in spec.cases}
+        self._classes: dict[str, tuple[ValueClass, ...]] = {}  # by case
+        for case in spec.cases:
+            self._classes[case.id] = spec.classes_of(etype.family, case.id)
         self._functions: dict[str, Callable[..., Any]] = {
             "identical": values.identical,
             "is_nan": self._is_nan,
@@ -131,7 +142,7 @@ class Evaluator:
             "becomes": self._becomes,
             **DECLARED_WORDS,
         }
-        self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
+        self._uses: dict[str, UsedEntry] = {}  # by its name
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
     def _is_nan(self, value: Any) -> bool:
@@ -170,12 +181,14 @@ class Evaluator:
             case tree.Not(operand=operand):
                 inner = self._compile(operand)
                 return lambda env: not inner(env)
-            case tree.Connective(operator=word, left=left, right=right):
-                return self._connect(word, self._compile(left), self._compile(right))
-            case tree.If(condition=condition, then=then, otherwise=otherwise):
-                test = self._compile(condition)
-                yes = self._compile(then)
-                no = self._compile(otherwise)
+            case tree.Connective(operator=word):
+                left = self._compile(expr.left)
+                right = self._compile(expr.right)
+                return self._connect(word, left, right)
+            case tree.If():
+                test = self._compile(expr.condition)
+                yes = self._compile(expr.then)
+                no = self._compile(expr.otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call():
                 return self._compile_call(expr)
@@ -184,9 +197,9 @@ class Evaluator:
                 return self._use(name, compiled)
             case tree.Every(body=body):
                 return self._every(self._compile(body))
-            case tree.Let(name=name, value=value, body=body):
-                compute = self._compile(value)
-                inner = self._compile(body)
+            case tree.Let(name=name):
+                compute = self._compile(expr.value)
+                inner = self._compile(expr.body)
                 return lambda env: inner({**env, name: compute(env)})
             case tree.Parentheses(inner=part):
                 return self._compile(part)
@@ -204,8 +217,9 @@ class Evaluator:
         names = (*self._signature.tensors, self._signature.result.id)
 
         def holds(env: Environment) -> bool:
-            length = min(len(env[name].entries) for name in names if name in env)
-            return all(body({**env, "i": i}) for i in range(length))
+            lengths = [len(env[name].entries) for name in names if name in env]
+            # The least: what is claimed of shapes that differ is another constraint (C1).
+            return all(body({**env, "i": i}) for i in range(min(lengths)))
 
         return holds
 
@@ -229,9 +243,10 @@ class Evaluator:
     def _compare(self, expr: tree.Compare) -> Function:
         left = self._compile(expr.left)
         right = self._compile(expr.right)
-        if expr.kind is not Kind.ELEMENT:
+        if expr.kind is not Kind.ELEMENT:  # shapes and element types, for which there is only ==
             return lambda env: bool(left(env) == right(env))
 
+        # By the comparison keys: a float is compared as IEEE 754 does, not by its bits.
         key = self._key
         compare = _COMPARISONS[expr.operator]
         return lambda env: compare(key(left(env)), key(right(env)))
@@ -244,7 +259,7 @@ class Evaluator:
                 return lambda env: left(env) or right(env)
             case "implies":
                 return lambda env: not left(env) or right(env)
-            case _:
+            case _:  # iff
                 return lambda env: left(env) == right(env)
 
     def _call(
@@ -253,14 +268,22 @@ class Evaluator:
         arguments: list[Function],
         trees: tuple[Expr, ...],
     ) -> Function:
-        if name == "type":
+        if name == "type":  # an element has no type beside its bits: its tree says whose it is
             return _type_of(trees[0], self.etype)
         function = self._functions[name]
-        return lambda env: function(*(argument(env) for argument in arguments))
+        # Most have one or two arguments: to collect them in an expression takes longer than the call.
+        match arguments:
+            case [only]:
+                return lambda env: function(only(env))
+            case [first, second]:
+                return lambda env: function(first(env), second(env))
+            case _:
+                return lambda env: function(*(argument(env) for argument in arguments))
 
     def _becomes(self, value: Value, number: Value) -> bool:
         """Whether a FLOAT is converted to a number; any NaN is as good as another."""
-        converted = convert(value, self.spec.element_type("float32"), self.etype)
+        float32 = self.spec.element_type("float32")
+        converted = convert(value, float32, self.etype)
         if converted is None or self.etype.family != "float":
             return converted == number
         if values.is_nan(converted, self.etype):
@@ -277,29 +300,33 @@ class Evaluator:
         if not parameters:
             return body
         pairs = list(zip(parameters, arguments, strict=True))
+        # The body sees its parameters alone.
+        if len(pairs) == 1:
+            ((parameter, argument),) = pairs
+            return lambda env: body({parameter: argument(env)})
         return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
-    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+    def _entry(self, name: str) -> UsedEntry:
         """The parameters and the body of what has a name: an entry, or what a reading or dialect allows."""
         condition = self._conditions.get(name)
         if condition is not None:
-            return (), self._compile(condition)
+            return UsedEntry((), self._compile(condition))
+        # No two of these sections share an id, so that the order of the look-ups does not matter.
         for klass in self.spec.classes:
             if klass.id == name:
-                return (), self._condition_of_class(klass)
+                return UsedEntry((), self._condition_of_class(klass))
         allowed = allowed_answers(self.spec).get(name)
         if allowed is not None:
             return self._allowed(allowed)
         for stated in self.spec.properties:
             if stated.id == name:
                 claim = self._compile(stated.claim)
-                return (), self._of_result(claim)
+                return UsedEntry((), self._of_result(claim))
         # What a family does not have may hold a number that its types lack, so it is not compiled.
         definition = self.spec.definition(name)
-        families = definition.families
-        if families is not None and self.etype.family not in families:
-            return definition.parameters, lambda _: False
-        return definition.parameters, self._compile(definition.is_)
+        if not definition.is_for(self.etype.family):
+            return UsedEntry(definition.parameters, lambda _: False)
+        return UsedEntry(definition.parameters, self._compile(definition.is_))
 
     def _condition_of_class(self, klass: ValueClass) -> Function:
         """Whether operands are in a class: in its case, and in the class among those of the case."""
@@ -310,11 +337,16 @@ class Evaluator:
 
     def _of_result(self, claim: Function) -> Function:
         """A claim in an environment that has the operands, and not the result."""
-        operands = operator.itemgetter(*self._operands)
+        names = self._operands
         result = self._signature.result.id
-        return lambda env: claim({**env, result: self.result(*operands(env))})
 
-    def _allowed(self, answers: Allowed) -> tuple[tuple[str, ...], Function]:
+        def holds(env: Environment) -> Any:
+            operands = [env[name] for name in names]
+            return claim({**env, result: self.result(*operands)})
+
+        return holds
+
+    def _allowed(self, answers: Allowed) -> UsedEntry:
         """The function for what a reading or dialect allows, with defaults for missing bounds."""
         reading = self.spec.reading(answers.reading)
         returns = self._compile(reading.returns)
@@ -324,7 +356,8 @@ class Evaluator:
             bounds = defaults(self.spec, dialect, self.etype)
             if bounds:
                 missing = dict(zip(self._signature.scalars, bounds, strict=True))
-        return answers.parameters, lambda env: returns({**missing, **env})
+        # Last, so that bounds that are given take the place of the defaults.
+        return UsedEntry(answers.parameters, lambda env: returns({**missing, **env}))
 
     # --- the operator on one element
 
@@ -343,17 +376,16 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        raise NoCaseError(
-            f"no case holds for {self._shown(environment)}",
-            f"{shown_path(self.spec.path)} (cases)",
-            "exactly one case must hold",
-        )
+        place = f"{shown_path(self.spec.path)} (cases)"
+        shown = self._shown(environment)
+        raise NoCaseError(f"no case holds for {shown}", place, "exactly one case must hold")
 
     def _shown(self, environment: Environment) -> str:
         """Values of the operands with the element type: ``X = 1, L = nan, M = 2 (float32)``."""
-        values = [f"{name} = {show(value, self.etype)}" for name, value in environment.items()]
-        listed = ", ".join(values)
-        return f"{listed} ({self.etype.id})"
+        numbers = []
+        for name, value in environment.items():
+            numbers.append(f"{name} = {show(value, self.etype)}")
+        return f"{', '.join(numbers)} ({self.etype.id})"
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
@@ -377,21 +409,29 @@ class Evaluator:
         if classes:
             ids = " and ".join(f"`{klass.id}`" for klass in classes)
             message = f"the classes {ids} all have {shown}"
+        place = f"{shown_path(self.spec.path)} (classes)"
         todo = "change the `when` of the classes, so that exactly one has each value"
-        raise UserError(message, f"{shown_path(self.spec.path)} (classes)", todo)
+        raise UserError(message, place, todo)
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
         environment = self.named(values) | {"Y": self.result(*values), "A": answer}
-        applying = [entry for entry in self.spec.latitude if self(entry.when, environment)]
-        return [entry for entry in applying if self(entry.accepts, environment)]
+        accepting: list[Latitude] = []
+        for entry in self.spec.latitude:
+            if self(entry.when, environment) and self(entry.accepts, environment):
+                accepting.append(entry)
+        return accepting
 
 
 def _stated_conditions(spec: Spec) -> dict[str, Expr]:
     """The conditions that trees use by the id of their entry, without parameters and in every family."""
-    conditions = {case.id: case.when for case in spec.cases}
-    conditions |= {constraint.id: constraint.holds for constraint in spec.constraints}
-    conditions |= {restriction.id: restriction.holds for restriction in spec.restrictions}
+    conditions: dict[str, Expr] = {}
+    for case in spec.cases:
+        conditions[case.id] = case.when
+    for constraint in spec.constraints:
+        conditions[constraint.id] = constraint.holds
+    for restriction in spec.restrictions:
+        conditions[restriction.id] = restriction.holds
     return conditions
 
 
@@ -400,6 +440,7 @@ def _element(name: str) -> Function:
 
     def element(env: Environment) -> Any:
         value = env[name]
+        # `isinstance` would take twice the time, and this runs for every variable of every value.
         return value.entries[0] if value.__class__ is TensorValue else value
 
     return element
@@ -410,7 +451,13 @@ def _type_of(argument: Expr, etype: ElementType) -> Function:
     if not isinstance(argument, tree.Name):
         return lambda _: etype.id
     name = argument.id
-    return lambda env: env[name].type if isinstance(env[name], TensorValue) else etype.id
+
+    def type_of(env: Environment) -> str:
+        value = env[name]
+        # A tensor has a tag, which the type of its entries need not be.
+        return value.type if isinstance(value, TensorValue) else etype.id
+
+    return type_of
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:

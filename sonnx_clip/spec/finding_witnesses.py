@@ -51,11 +51,11 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
         UserError: a number is not one of the type, or a missing bound is refused or means nothing.
     """
     etype = spec.element_type(witness.type)
-    texts = {**witness.texts(), **side.texts()}  # the numbers of the side come before the others
-    x, *bounds = (texts.get(name) for name in spec.signature.ids)
-    dialect = next((dialect for dialect in spec.dialects if dialect.id == side.by), None)
+    texts = witness.texts() | side.texts()  # the numbers of the side come before the others
+    x, *bounds = [texts.get(name) for name in spec.signature.ids]
     used: Sequence[Value | None]
-    if dialect is not None:
+    if side.by in {dialect.id for dialect in spec.dialects}:
+        dialect = spec.dialect(side.by)
         reading = spec.reading(dialect.reading)
         used = effective_bounds(spec, dialect, etype, bounds)
     elif None in bounds:
@@ -65,9 +65,10 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
         used = [encode(str(bound), etype) for bound in bounds]
         reading = spec.reading(side.by)
 
-    operands: tuple[Value | None, ...] = (encode(x or "", etype), *used)
+    first = encode(x or "", etype)  # a missing X is no number: it is refused
+    operands: tuple[Value | None, ...] = (first, *used)
     numbers = tuple(value for value in operands if value is not None)
-    if len(numbers) < len(operands):
+    if len(numbers) < len(operands):  # a bound becomes no number
         return SideAnswers(operands)
     values, any_nan = answers_told(spec, etype, reading, numbers)
     return SideAnswers(operands, values, any_nan)
@@ -114,10 +115,12 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     """
     etype = spec.element_type(witness.type)
     evaluate = evaluator(spec, etype)
-    numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
+    texts = witness.texts()
+    numbers = {name: encode(text, etype) for name, text in texts.items()}
     y = evaluate.result(*numbers.values())
     numbers[spec.signature.result.id] = y
 
+    # What is refuted is a constraint, on tensors, or a property, on single elements.
     for constraint in spec.constraints:
         if constraint.id == witness.refutes:
             tensors = as_tensors(spec, etype, numbers)
@@ -160,25 +163,26 @@ def check_finding_witnesses(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
-    """UserError where a witness names what is not there."""
-    if not isinstance(witness, Stands) and spec.element_type(witness.type).width is None:
+    """What a witness does not show; UserError where it names what is not there."""
+    if isinstance(witness, Stands):
+        yield from _check_stands(spec, way, witness)
+        return
+    # The others are run too (explain/measure.py): in a type and a form that runtimes have.
+    etype = spec.element_type(witness.type)
+    if etype.width is None:
         yield Diagnostic((*way, "type"), f"no runtime has `{witness.type}`", "name a machine type")
         return
-    if not isinstance(witness, Stands):
-        for form in unknown_forms(spec, witness):
-            todo = f"ask a node: {spec.signature.function}-13"
-            yield Diagnostic((*way, "ask"), f"{spec.operator} has no form `{form}`", todo)
-    match witness:
-        case Contrast():
-            yield from _check_contrast(spec, way, witness)
-        case Refutation():
-            y, is_false = refuted_result(spec, witness)
-            if not is_false:
-                shown = show(y, spec.element_type(witness.type))
-                message = f"`{witness.refutes}` holds here: the result of the cases is {shown}"
-                yield Diagnostic(way, message, "give numbers for which it is false")
-        case Stands():
-            yield from _check_stands(spec, way, witness)
+    for form in unknown_forms(spec, witness):
+        message = f"{spec.operator} has no form `{form}`"
+        todo = f"ask a node: {spec.signature.function}-13"
+        yield Diagnostic((*way, "ask"), message, todo)
+    if isinstance(witness, Contrast):
+        yield from _check_contrast(spec, way, witness)
+        return
+    y, is_false = refuted_result(spec, witness)
+    if not is_false:
+        message = f"`{witness.refutes}` holds here: the result of the cases is {show(y, etype)}"
+        yield Diagnostic(way, message, "give numbers for which it is false")
 
 
 def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnostic]:
@@ -195,8 +199,10 @@ def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnos
         if first is None:
             first = answers  # with which all others are compared
         elif not differ(first, answers, etype, bitwise=bitwise):
-            shown = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
-            message = f"`{side.by}` answers {shown} here, as `{witness.answers[0].by}` does"
+            shown_values = [show(value, etype) for value in answers.values]
+            shown = " or ".join(shown_values) or "any NaN"
+            first_side = witness.answers[0]
+            message = f"`{side.by}` answers {shown} here, as `{first_side.by}` does"
             todo = "give numbers for which they differ, or leave this side out"
             if differ(first, answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
@@ -215,11 +221,15 @@ def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]
     pattern = re.escape(fold(witness.text).casefold())
     # With its end marked a page can be shown to end with a text: what should follow is missing.
     words = f"{text.words} {END}".casefold()
-    starts = [occurrence.start() for occurrence in re.finditer(pattern, words)]
-    lines = tuple(dict.fromkeys(map(text.line, starts)))
-    if lines != witness.stands_at:
-        occurs = "occurs in no line"
-        if lines:
-            listed = ", ".join(map(str, lines))
-            occurs = f"occurs in lines {listed}"
-        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {occurs} of {path.name}")
+    line_numbers: dict[int, None] = {}  # each once, in order
+    for occurrence in re.finditer(pattern, words):
+        line_numbers[text.line(occurrence.start())] = None
+    lines = tuple(line_numbers)
+    if lines == witness.stands_at:
+        return
+    occurs = "occurs in no line"
+    if lines:
+        listed = ", ".join(map(str, lines))
+        occurs = f"occurs in lines {listed}"
+    message = f"`{witness.text}` {occurs} of {path.name}"
+    yield Diagnostic((*way, "stands_at"), message)

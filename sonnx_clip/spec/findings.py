@@ -82,7 +82,7 @@ def asked_forms(spec: Spec, witness: MeasuredWitness) -> Forms:
     """The forms in which runtimes are asked: those of the witness, or a node of the newest operator set."""
     if witness.ask is None:
         return (f"{spec.signature.function}-{_NEWEST}",)
-    return witness.ask
+    return witness.ask  # empty where no runtime can be asked
 
 
 def unknown_forms(spec: Spec, witness: MeasuredWitness) -> Iterator[str]:
@@ -157,7 +157,8 @@ class SourceFinding(NamedEntry):
 
     def goal(self, part: Theorem) -> str:
         """What the goal of a theorem is called, in every element type."""
-        return f"finding_{self.word}_{part.id}" if part.id else f"finding_{self.word}"
+        name = f"finding_{self.word}"
+        return f"{name}_{part.id}" if part.id else name
 
 
 @dataclass(frozen=True)
@@ -187,8 +188,9 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
         allowed[f"{dialect.word}_returns"] = Allowed(dialect.reading, all_ids, dialect.id)
         if not dialect.missing:
             continue  # it refuses nodes without a bound
-        for name, without in missing.items():
-            parameters = tuple(id_ for id_ in all_ids if id_ not in without)
+        # ``onnx_13_without_min`` and so on, of the bounds that are given alone.
+        for name, omitted in missing.items():
+            parameters = tuple(id_ for id_ in all_ids if id_ not in omitted)
             predicate = f"{dialect.word}_without_{name}"
             allowed[predicate] = Allowed(dialect.reading, parameters, dialect.id)
     return allowed
@@ -197,7 +199,9 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
 def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     """The element types of a theorem of a finding, in the order of the file."""
     families = part.families or ()
-    types = part.types or ()
-    return tuple(
-        etype for etype in spec.element_types if etype.family in families or etype.id in types
-    )
+    type_ids = part.types or ()
+    types: list[ElementType] = []
+    for etype in spec.element_types:
+        if etype.family in families or etype.id in type_ids:
+            types.append(etype)
+    return tuple(types)

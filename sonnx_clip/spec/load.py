@@ -42,7 +42,9 @@ def load_spec(path: Path | None = None) -> Spec:
     """
     default = repo_file("spec/clip.yaml")
     with without_collection():  # a third of the time, else
-        return _read(path) if path is not None and path != default else _load_once(default)
+        if path is None or path == default:
+            return _load_once(default)
+        return _read(path)
 
 
 def _read(path: Path) -> Spec:
@@ -52,6 +54,7 @@ def _read(path: Path) -> Spec:
         todo = "remove this section; `types` of a family lists those that the operator has"
         raise document.error(("element_types",), message, todo)
     stated = validate(Spec, document)
+    # Which types there are follows from the families, so these are checked before all else.
     raise_first(document, check_types_of_families(stated.families))
     types = types_of_families(stated.families)
     _, content_of_types = known_element_types()
@@ -60,6 +63,7 @@ def _read(path: Path) -> Spec:
     # Each relies on what those before it refuse: that examples have operands, that names are known.
     for check in (check_operands, check_references, check_dialects):
         raise_first(document, check(spec))
+    # Now that each has all its operands: many zip them with those of the head.
     order_operands(spec)
     ConditionParser(document, spec).parse_all()
     return spec
@@ -86,5 +90,8 @@ def check_findings(spec: Spec) -> None:
 
 
 def _raise_first(spec: Spec, diagnostics: Iterator[Diagnostic]) -> None:
-    if problems := list(diagnostics):
-        raise_first(read_document(spec.path)[0], problems)
+    problems = list(diagnostics)
+    if problems:
+        # The file is read again for its positions, which only messages need.
+        document, _ = read_document(spec.path)
+        raise_first(document, problems)

@@ -71,6 +71,7 @@ class _Find(Generic[_Entry]):
     def __init__(self, section: str) -> None:
         self.section = section
 
+    # A descriptor, so that each look-up has the type of its entries for mypy.
     def __get__(self, spec: Spec, _: type[Spec]) -> Callable[[str], _Entry]:
         return lambda id_: spec.entry(self.section, id_)
 
@@ -126,6 +127,7 @@ class Spec(Part):
 
     def read_from(self, path: Path, digest: str) -> Spec:
         """The same, with its file and its `digest`."""
+        # Private attributes: no key of the file can set them.
         self._path = path
         self._digest = digest
         return self
@@ -188,7 +190,7 @@ class Spec(Part):
 
     def domain_of(self, family: str) -> Expr | None:
         """The condition under which the operator is defined in a family; None if it is for all operands."""
-        for id_, domain in self.domain.items():
+        for id_, domain in self.domain.items():  # not `get`: any text may be asked for
             if id_ == family:
                 return domain.holds
         return None
@@ -210,12 +212,16 @@ class Spec(Part):
         A case that the family does not have is left out if its result is a number: the element types of the
         family may lack it, as unsigned integers lack -1. Other results exist in every type.
         """
-        return tuple(
-            case for case in self.cases if family not in case.not_for or not case.result_has_number
-        )
+        cases: list[Case] = []
+        for case in self.cases:
+            is_empty = family in case.not_for
+            if not (is_empty and case.result_has_number):
+                cases.append(case)
+        return tuple(cases)
 
     def requirements(self) -> Iterator[tuple[str, Any]]:
         """What evidence must cover, with its section: statements of the page, and conclusions from them."""
+        # Not classes, latitude, readings and dialects: the page does not state these.
         for section in ("restrictions", "constraints", "cases", "properties", "examples"):
             for entry in getattr(self, section):
                 yield section, entry
@@ -225,9 +231,7 @@ class Spec(Part):
     element_type = _Find[ElementType]("element_types")
     restriction = _Find[Restriction]("restrictions")
     constraint = _Find[Constraint]("constraints")
-    case = _Find[Case]("cases")
     definition = _Find[Definition]("definitions")
-    klass = _Find[ValueClass]("classes")
     property = _Find[Property]("properties")
     wrong_operator = _Find[WrongOperator]("wrong_operators")
     reading = _Find[Reading]("readings")
@@ -241,6 +245,7 @@ def _sections() -> Iterator[YamlSection]:
         for section in field.metadata:
             if isinstance(section, YamlSection):
                 section.name = name
+                # Of ``tuple[Case, ...]``, the type of the field.
                 section.entry = field.annotation.__args__[0]  # type: ignore[union-attr]
                 yield section
 

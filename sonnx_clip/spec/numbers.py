@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.tree import Name, subtrees
+from sonnx_clip.language.tree import names_in
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.bounds_in_use import holds
@@ -33,12 +33,14 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     """Every witness of an entry."""
     all_families = [family.id for family in spec.families]
     for section, index, entry in entries_with(spec, "inhabited_by"):
-        families = getattr(entry, "families", all_families)
+        way: Way = (section, index, "inhabited_by")
         if section == "latitude":
             families = ["float"]  # only floats have two answers of equal value
-        if section == "cases":
+        elif section == "cases":
             families = [family for family in all_families if family not in entry.not_for]
-        yield PlacedWitness((section, index, "inhabited_by"), families, entry.inhabited_by)
+        else:  # a class
+            families = entry.families
+        yield PlacedWitness(way, families, entry.inhabited_by)
     for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
         for section, index, entry in entries_with(spec, key):
             by_family = getattr(entry, key)
@@ -47,10 +49,9 @@ def witnesses(spec: Spec) -> Iterator[PlacedWitness]:
     for index, dialect in enumerate(spec.dialects):
         if not dialect.equivalence:
             continue
-        failures = dialect.equivalence.fails_at
-        for family, witness in failures.items():
-            way = ("dialects", index, "equivalence", "fails_at", family)
-            yield PlacedWitness(way, [family], witness)
+        way_to_failures = ("dialects", index, "equivalence", "fails_at")
+        for family, witness in dialect.equivalence.fails_at.items():
+            yield PlacedWitness((*way_to_failures, family), [family], witness)
 
 
 def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
@@ -67,16 +68,18 @@ def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             if not isinstance(witness, OperandValues):
-                continue
+                continue  # lines of a text
             way: Way = ("findings", index, "witnesses", position)
             yield way, witness
-            for place, answer in enumerate(getattr(witness, "answers", ())):
-                yield (*way, "answers", place), answer
+            # The sides of a contrast may have numbers of their own.
+            for place, side in enumerate(getattr(witness, "answers", ())):
+                yield (*way, "answers", place), side
 
 
 def check_operands(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that do not have the operands of the head."""
     names = spec.signature.ids
+    # With a name that is there twice, no witness could have a number for each operand.
     if len(set(names)) < len(names):
         return  # `check_references` reports it
     for way, values in _operand_values(spec):
@@ -85,15 +88,15 @@ def check_operands(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnostic]:
     """Operands of a witness or an example that are unknown, or else missing."""
-    operands = tuple(spec.signature.ids)
-    if values.of_scalars:
-        operands = tuple(spec.signature.scalars)
-    needed = list(values.further)
+    operands = spec.signature.scalars if values.of_scalars else spec.signature.ids
+    required = list(values.further)
     if not values.partial:
-        needed = [*operands, *needed]
-    known = {*operands, *needed}
+        required = [*operands, *required]
+    known = {*operands, *required}
     if values.has_second:
         known.add(spec.signature.second)
+
+    # Keys that are no fields of the model: pydantic takes any, since operands differ.
     keys = (values.model_extra or {}).keys()
     for name in keys - known:
         fields = type(values).model_fields
@@ -103,7 +106,7 @@ def _check_keys(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnos
         yield Diagnostic((*way, name), message, todo, of_key=True)
     if not keys <= known:
         return  # a missing key may be the unknown one, misspelt
-    for name in needed:
+    for name in required:
         if name not in keys:
             message = f"the key `{name}` is missing"
             yield Diagnostic(way, message, f"add `{name}: …` to this entry")
@@ -118,6 +121,7 @@ def order_operands(spec: Spec) -> None:
 
     for _, values in _operand_values(spec):
         numbers = values.model_extra or {}
+        # The models are frozen, but not the dictionary that pydantic keeps further keys in.
         for name in sorted(numbers, key=place):
             numbers[name] = numbers.pop(name)  # moved to the end
 
@@ -140,22 +144,25 @@ def _check_witness(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     for family in placed.families:
         types += spec.types_of(family)
     for name, text in placed.witness.texts().items():
+        way = (*placed.way, name)
         try:
             for etype in types:
                 encode(text, etype)
         except UserError as error:
-            yield Diagnostic((*placed.way, name), error.what, error.todo)
+            yield Diagnostic(way, error.what, error.todo)
 
 
 def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
     """A witness for which the operator is not defined. Cases and classes are about all operands."""
-    if placed.way[0] in ("cases", "classes"):
+    section, *_ = placed.way
+    if section in ("cases", "classes"):
         return
-    texts = placed.witness.texts()
+    by_operand = placed.witness.texts()
+    texts = [by_operand[name] for name in spec.signature.ids]
     for family in placed.families:
         for etype in spec.types_of(family):
             try:
-                values = [encode(texts[name], etype) for name in spec.signature.ids]
+                values = [encode(text, etype) for text in texts]
             except UserError:
                 return  # `_check_witness` reports it
             if not evaluator(spec, etype).is_defined(*values):
@@ -168,9 +175,7 @@ def _check_second(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses that refute a claim on two values of X, and have one."""
     second = spec.signature.second
     for index, entry in enumerate(spec.properties):
-        nodes = subtrees(entry.claim)
-        names = {node.id for node in nodes if isinstance(node, Name)}
-        if second not in names:
+        if second not in names_in(entry.claim):
             continue
         for family, witness in entry.refuted_for.items():
             if second not in witness.texts():
@@ -180,6 +185,7 @@ def _check_second(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
     """Exactly the types that lack one of its numbers are listed."""
+    # An example that needlessly leaves out a type would not be proved there.
     listed = example.not_representable_in
     for etype in spec.types_of(example.family):
         try:
@@ -200,34 +206,38 @@ def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnosti
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     """Bounds that no machine type holds, one by one or together, and a pair that is there twice."""
     machine_types = [etype for etype in spec.element_types if etype.width is not None]
-    seen: dict[tuple[object, ...], str] = {}
+    reasons: dict[tuple[object, ...], str] = {}  # by the values of the sides
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
         sides = zip(spec.signature.scalars, bounds.texts, strict=True)
         texts = {name: text for name, text in sides if text != ABSENT}
-        unknown_side = _side_that_no_type_holds(texts, machine_types)
-        if unknown_side is not None:
-            message = f"no element type holds `{texts[unknown_side]}`"
+        impossible_side = _side_that_no_type_holds(texts, machine_types)
+        if impossible_side is not None:
+            message = f"no element type holds `{texts[impossible_side]}`"
             todo = f"write a number, a constant or {ABSENT}"
-            yield Diagnostic((*way, unknown_side), message, todo)
+            yield Diagnostic((*way, impossible_side), message, todo)
             continue
         holding = [etype for etype in machine_types if _holds_all(texts, etype)]
-        if not holding:
+        if not holding:  # each side is held by some type, but by different ones
             yield Diagnostic(way, "no element type holds both bounds", "correct one of them")
             continue
         # `0.0` is the bound `0`: what the widest type makes of the texts is compared.
         widest = holding[-1]
-        values = tuple((name, encode(text, widest)) for name, text in texts.items())
+        values = [(name, encode(text, widest)) for name, text in texts.items()]
         key = (widest.id, *values)
-        if key in seen:
-            message = f"these bounds are there already: {seen[key]}"
+        if key in reasons:
+            message = f"these bounds are there already: {reasons[key]}"
             yield Diagnostic(way, message, "join the reasons")
-        seen.setdefault(key, bounds.reason)
+        reasons.setdefault(key, bounds.reason)
 
 
-def _side_that_no_type_holds(texts: dict[str, str], types: Iterable[ElementType]) -> str | None:
+def _side_that_no_type_holds(
+    texts: dict[str, str],
+    types: Iterable[ElementType],
+) -> str | None:
     for name, text in texts.items():
-        if not any(holds(text, etype) for etype in types):
+        is_held = any(holds(text, etype) for etype in types)
+        if not is_held:
             return name
     return None
 
@@ -248,6 +258,7 @@ def _check_mechanisms(spec: Spec) -> Iterator[Diagnostic]:
                 continue
             try:
                 for etype in spec.element_types:
+                    # Runtimes, which a mechanism is of, have no reals.
                     if mechanism.is_for(etype.family) and etype.width is not None:
                         encode(text, etype)
             except UserError as error:

@@ -34,6 +34,7 @@ def known_operators() -> Mapping[str, Path]:
 
 def _is_operator(file: Path) -> bool:
     """Whether a file is an operator, by a line of its text, which need not be valid YAML."""
+    # A mistake in one file of spec/ must not keep the other operators from being found.
     if not file.is_file():
         return False
     text = file.read_text(encoding="utf-8")
@@ -45,12 +46,13 @@ def specification(name_or_file: str) -> Spec:
 
     UserError if there is no such operator, and for a wrong file as by `load_spec`.
     """
+    # A file has a folder or an ending, a name has neither.
     if "/" in name_or_file or name_or_file.endswith((".yaml", ".yml")):
         return load_spec(Path(name_or_file))
     file = repo_file(f"spec/{name_or_file}.yaml")
     if _is_operator(file):
         return load_spec(file)
-    todo = f"{suggestion(name_or_file, known_operators(), 'there are')}; or name a YAML file"
+    todo = suggestion(name_or_file, known_operators(), "there are", "name a YAML file")
     raise UserError(f"there is no operator `{name_or_file}`", "--operator", todo)
 
 

@@ -29,19 +29,24 @@ def readable(quote: str) -> str:
 
     Anchors and links inside the source are kept in words, because findings are about them.
     """
-    text = _TAG.sub("", _ANCHOR.sub(r"(anchor \1)", quote))
+    # Anchors first: they are tags, which are then removed.
+    text = _ANCHOR.sub(r"(anchor \1)", quote)
+    text = _TAG.sub("", text)
     text = _LINK.sub(_link_in_words, text)
     text = _END_OF_LINK.sub(r" (to \1)", text)  # of a quotation that begins inside a link
     text = _EMPHASIS.sub(r"\1", text).replace("`", "")
     if _IS_LATEX.search(text):
         text = _without_latex(text)
-    text = " ".join(html.unescape(text).split()).strip()
+    # Last, so that an escaped `<` is not taken for a tag.
+    text = " ".join(html.unescape(text).split())
+    # A row of a table has bars at both ends. What is all markup stays as it is.
     return text.removeprefix("| ").removesuffix(" |") or quote
 
 
 def _link_in_words(link: re.Match[str]) -> str:
     text, target = link.groups()
-    return f"{text} (to {target})" if target.startswith("#") else text
+    is_inside = target.startswith("#")
+    return f"{text} (to {target})" if is_inside else text
 
 
 def _matrix_in_words(matrix: re.Match[str]) -> str:
@@ -54,8 +59,11 @@ def _symbol_of(command: re.Match[str]) -> str:
 
 
 def _without_latex(text: str) -> str:
+    # Commands last: by then only symbols are left of them.
     text = _MATRIX.sub(_matrix_in_words, text)
     text = _STYLED.sub(r"\1", text)
-    text = _ENVIRONMENT.sub("", text).replace("\\\\", " ")
+    text = _ENVIRONMENT.sub("", text)
+    text = text.replace("\\\\", " ")  # the end of a line
     text = _COMMAND.sub(_symbol_of, text)
-    return re.sub(r"\s&\s", " ", text).replace("$", "")
+    text = re.sub(r"\s&\s", " ", text)  # the mark at which lines are aligned
+    return text.replace("$", "")

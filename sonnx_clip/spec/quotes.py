@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import Source
 
-_SHORTEST = 12  # characters of a quotation
+_SHORTEST = 12  # characters of a quotation; fewer occur in a text by chance
 _FOLDER = "spec/sources"
 _SUMS = f"{_FOLDER}/SHA256SUMS"
 
@@ -34,10 +34,11 @@ def require_sources(spec: Spec) -> None:
     for line in sums.read_text(encoding="utf-8").splitlines():
         if line.strip():
             digest, *_, name = line.split()
-            recorded[f"{_FOLDER}/{name}"] = digest
+            recorded[f"{_FOLDER}/{name}"] = digest  # names are from the folder of the list
 
     files = dict.fromkeys(page.file for page in spec.texts)  # several pages may share a file
     for file in files:
+        # A digest is written by a person who has read the text, and by no command of this project.
         todo = f"write its digest there: sha256sum {file}"
         if file not in recorded:
             raise UserError(f"it has no digest in {_SUMS}", file, todo)
@@ -48,12 +49,13 @@ def require_sources(spec: Spec) -> None:
 
 def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     """Every line of the page at which a quotation begins, below headings of its section's name."""
-    if source.quote is None:
+    if source.quote is None:  # the fact of a page that is only cited, which has no lines here
         return ()
     page = spec.page(source.page)
     text = source_text(repo_file(page.file))
-    spans = text.spans(source.section, source.quote) or ()
-    lines = {text.line(start) for start, _ in spans}
+    lines: set[int] = set()
+    for start, _ in text.spans(source.section, source.quote) or ():
+        lines.add(text.line(start))
     return tuple(sorted(lines))
 
 
@@ -64,6 +66,7 @@ def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
         if entry.source is not None:
             way = (section, index, "source")
             yield way, entry.source
+        # Of restrictions alone, as the page repeats some of them in other words.
         for position, source in enumerate(getattr(entry, "also", ())):
             way = (section, index, "also", position)
             yield way, source
@@ -80,24 +83,27 @@ def all_quotations(spec: Spec) -> Iterator[tuple[Way, Source]]:
 def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     """Missing pages, missing sections, and quotations that are not in their section."""
     pages = {page.id: page.file for page in spec.sources}
-    missing = {page.id for page in spec.texts if not repo_file(page.file).is_file()}
+    readable: dict[str, str] = {}  # without the pages whose file is missing
     for index, page in enumerate(spec.sources):
-        if page.id in missing:
+        if page.file and not repo_file(page.file).is_file():
             message = f"there is no file {page.file}"
             todo = "give its path in the repository"
             yield Diagnostic(("sources", index, "file"), message, todo)
+        else:
+            readable[page.id] = page.file
     for way, source in all_quotations(spec):
-        if way[0] != "dialects":  # whose page is a reference of their own
+        section, *_ = way
+        if section != "dialects":  # whose page is a reference of their own
             yield from unknown((*way, "page"), source.page, pages, "source")
-        is_readable = source.page in pages and source.page not in missing
-        if is_readable:
-            yield from _check(way, source, pages[source.page])
+        if source.page in readable:
+            yield from _check(way, source, readable[source.page])
 
 
 def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     """A quotation that is not in its section, or is not what a page of its kind needs."""
     has_quote = source.quote is not None
     has_fact = source.fact is not None
+    # A text that is kept is quoted, word for word. Of one that is not, nobody could compare the words.
     if file and (has_fact or not has_quote):
         message = f"the text of {source.page} is in the repository"
         yield Diagnostic(way, message, "give a `quote` and nothing else")
@@ -110,8 +116,9 @@ def _check(way: Way, source: Source, file: str) -> Iterator[Diagnostic]:
     path = repo_file(file)
     text = source_text(path)
     spans = text.spans(source.section, source.quote)
+    # First the section: where it is misspelt, the quotation would be missing as well.
     if spans is None:
-        titles = list(dict.fromkeys(section.title for section in text.sections))
+        titles = dict.fromkeys(section.title for section in text.sections)
         message = f"{path.name} has no section `{source.section}`"
         todo = suggestion(plain(source.section), titles, "it has")
         yield Diagnostic((*way, "section"), message, todo)

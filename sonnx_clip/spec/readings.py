@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 Triple: TypeAlias = tuple[Value, ...]
 
 
-def answers(
-    spec: Spec,
-    etype: ElementType,
-    reading: Reading,
-    triple: Triple,
-) -> tuple[Value, ...]:
-    """What a reading allows, among operands, results of cases and two NaNs.
+def possible_answers(spec: Spec, etype: ElementType, triple: Triple) -> tuple[Value, ...]:
+    """All that some reading may allow, each once: operands, results of cases and two NaNs.
 
     That is all there is, but for payloads of NaNs.
     """
@@ -41,12 +36,27 @@ def answers(
     nans = []
     if etype.family == "float":
         nans = [encode("nan", etype), encode("-nan", etype)]
-    candidates = dict.fromkeys((*triple, *nans, *results))
+    return tuple(dict.fromkeys((*triple, *nans, *results)))
+
+
+def answers(
+    spec: Spec,
+    etype: ElementType,
+    reading: Reading,
+    triple: Triple,
+) -> tuple[Value, ...]:
+    """What a reading allows of the possible answers."""
+    evaluate = evaluator(spec, etype)
+    named = evaluate.named(triple)
+    allowed: list[Value] = []
     try:
-        return tuple(y for y in candidates if evaluate(reading.returns, {**named, "Y": y}))
+        for answer in possible_answers(spec, etype, triple):
+            if evaluate(reading.returns, {**named, "Y": answer}):
+                allowed.append(answer)
     except NoCaseError:
         # The cases have a gap here, so that a reading that speaks of them allows nothing.
         return ()
+    return tuple(allowed)
 
 
 def answers_told(
@@ -63,13 +73,14 @@ def answers_told(
     named = evaluate.named(triple)
     form = float_bits(etype)
     quiet = int(encode("nan", etype))
-    signalling = infinity(form) + 1
+    signalling = infinity(form) + 1  # the first pattern behind infinity
     # Of both signs, quiet with two payloads and signalling: whoever allows these allows any.
     for nan in (quiet, quiet + 1, signalling):
         for sign in (0, sign_bit(form)):
             if not evaluate(reading.returns, {**named, "Y": nan | sign}):
                 return allowed, False
-    return tuple(y for y in allowed if not is_nan(y, etype)), True
+    numbers = tuple(answer for answer in allowed if not is_nan(answer, etype))
+    return numbers, True
 
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
@@ -89,7 +100,7 @@ def agrees(
 ) -> bool:
     """Whether a triple is in the region of agreement of a reading with the cases, as the file states it."""
     regions = reading.regions(bitwise=bitwise)
-    if etype.family not in regions:
+    if etype.family not in regions:  # it agrees everywhere
         return True
     evaluate = evaluator(spec, etype)
     environment = evaluate.named(triple) | {"Y": evaluate.result(*triple)}
@@ -100,9 +111,12 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     """Whether a reading allows two answers of different values for some samples."""
     # The first type of the family that is signed alike has samples as different.
     signed = getattr(etype.bits, "signed", None)
-    types = spec.types_of(etype.family)
-    signed_alike = [other for other in types if getattr(other.bits, "signed", None) == signed]
-    first = signed_alike[0]
+    first = etype
+    for other in spec.types_of(etype.family):
+        if getattr(other.bits, "signed", None) == signed:
+            first = other
+            break
+    # Claims of every type ask, and the answer takes a look at every sample.
     key = ("leaves values open", f"{first.id} {reading.id}")
     if key not in spec.memo:
         spec.memo[key] = _allows_two_values(spec, first, reading)
@@ -112,6 +126,7 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
 def _allows_two_values(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     for triple in sampled(etype, len(spec.signature.operands)):
         allowed = answers(spec, etype, reading, triple)
-        if any(not same_value(y, allowed[0], etype) for y in allowed):
-            return True
+        for answer in allowed[1:]:
+            if not same_value(answer, allowed[0], etype):
+                return True
     return False

@@ -39,17 +39,20 @@ REFERENCES: Final = (
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Ids that are there twice, and references to missing entries."""
     yield from _check_head(spec)
-    taken: dict[str, str] = {}
+    # Ids of most sections are one name space: obligations, evidence and answers of texts name entries
+    # by their ids alone.
+    shared_ids: dict[str, str] = {}  # the entry of each id
     for section in SECTIONS:
-        seen = {} if section.own_ids else taken
+        ids: dict[str, str] = {} if section.own_ids else shared_ids
         for index, entry in enumerate(getattr(spec, section.name)):
-            if entry.id in seen:
-                message = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+            if entry.id in ids:
+                message = f"the id `{entry.id}` is taken by {ids[entry.id]}"
                 todo = "an id is permanent and belongs to one entry"
                 yield Diagnostic((section.name, index, "id"), message, todo)
-            seen.setdefault(entry.id, f"{section.name}[{index}]")
+            ids.setdefault(entry.id, f"{section.name}[{index}]")
     for key, target in REFERENCES:
         yield from _check_ids(spec, key, target)
+    # What the table cannot say: keys of mappings, and relations between several keys.
     yield from _check_declared(spec)
     yield from _check_families(spec)
     yield from _check_refutations(spec)
@@ -66,7 +69,7 @@ def _check_ids(spec: Spec, key: str, target: str) -> Iterator[Diagnostic]:
         if isinstance(ids, tuple):
             for position, id_ in enumerate(ids):
                 yield from unknown_in(spec, target, (*way, position), id_)
-        elif ids:
+        elif ids:  # one id; some entries may leave it out
             yield from unknown_in(spec, target, way, ids)
 
 
@@ -79,18 +82,19 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic(way, f"`{result}` is an operand", "the result has a name of its own")
     elif result != "Y":
         yield Diagnostic(way, f"the result is called `{result}`", "conditions know it as Y")
-    taken = {
+    meanings = {
         "variable of the language": VARIABLES - {result},
         "name of the rendered theories": THEORY_NAMES | {spec.signature.second},
         "name of reproducing lines": NAMES_IN_REPRODUCERS,
     }
     for index, name in enumerate(operands):
-        for meaning, names in taken.items():
+        for meaning, names in meanings.items():
             # Theories write operands in small letters.
             if name in names or name.lower() in names:
                 message = f"`{name}` is a {meaning}"
                 yield Diagnostic(("operands", index, "id"), message, "choose another name")
-    if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
+    ids_of_readings = [reading.id for reading in spec.readings]
+    if spec.readings and "cases" not in ids_of_readings:
         message = "there is no reading `cases`"
         yield Diagnostic(("readings",), message, "all others are compared with it")
     way = ("operands",)
@@ -107,17 +111,20 @@ def _check_declared(spec: Spec) -> Iterator[Diagnostic]:
     example = spec.declared_example
     known = spec.signature.all_ids
     for way, declared in _declarations(spec):
-        if way[-1] not in known:
-            message = f"there is no tensor `{way[-1]}`"
+        name = way[-1]
+        if name not in known:
+            message = f"there is no tensor `{name}`"
             yield Diagnostic(way, message, f"there are {', '.join(known)}", of_key=True)
+        # A tensor may be absent, and a change may leave the type as it is.
         type_ = getattr(declared, "type", None)
         if type_:
             yield from unknown_in(spec, "element_types", (*way, "type"), type_)
-    missing = [name for name in known if example is not None and name not in example]
-    if missing:
-        message = f"the tensor `{missing[0]}` is not declared"
-        yield Diagnostic(("declared_example",), message, f"add `{missing[0]}: …`")
-    if example is None and spec.restrictions:
+    if example is not None:
+        missing = [name for name in known if name not in example]
+        for name in missing[:1]:  # all of them have one place
+            message = f"the tensor `{name}` is not declared"
+            yield Diagnostic(("declared_example",), message, f"add `{name}: …`")
+    elif spec.restrictions:
         message = "there is no `declared_example`, which restrictions change"
         yield Diagnostic((), message, "give a node that meets every restriction")
 
@@ -141,11 +148,13 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
             yield Diagnostic(("families", index, "id"), message)
     for index, case in enumerate(spec.cases):
         for family in case.not_for:
-            yield from unknown(("cases", index, "not_for", family), family, known, "family")
+            way: Way = ("cases", index, "not_for", family)
+            yield from unknown(way, family, known, "family")
     for section, index, entry in entries_with(spec, "not_for"):
         if section == "cases":
             continue  # a case is about every family
         way = (section, index, "id")
+        # Every family is answered for, so that none is left out by mistake.
         for family in known:
             is_stated = family in entry.families
             is_excused = family in entry.not_for
@@ -164,8 +173,9 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
+                way_to_repair = (section, index, "repaired", family)
                 message = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Diagnostic((section, index, "repaired", family), message, of_key=True)
+                yield Diagnostic(way_to_repair, message, of_key=True)
             elif family in entry.holds_for:
                 message = f"`{family}` is under `holds_for` and under `refuted_for`"
                 yield Diagnostic(way, message, "it is one or the other", of_key=True)
@@ -191,15 +201,15 @@ def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
 
 def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnostic]:
     """Operands of an example with another number of entries than they have to have."""
-    scalars = spec.signature.scalars
-    first = spec.operands[0].id
+    first = spec.operands[0].id  # a tensor, by `_check_head`
     length = len(example.values[first])
     for name, value in example.values.items():
         way = ("examples", index, name)
+        is_scalar = name in spec.signature.scalars
         is_number = isinstance(value, str)
-        if is_number and name not in scalars:
+        if is_number and not is_scalar:
             yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-        elif not is_number and name in scalars:
+        elif not is_number and is_scalar:
             yield Diagnostic(way, f"{name} is a scalar", "give one number")
         elif not is_number and len(value) != length:
             message = f"{first} has {length} entries, {name} has {len(value)}"
@@ -208,11 +218,12 @@ def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnos
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     """Each wrong operator is used, and replaces an existing definition."""
-    named = {entry.false_for for entry in spec.properties}
+    excluded = {entry.false_for for entry in spec.properties}
+    # In the place of one with parameters an operator on the operands would mean nothing.
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]
     for index, wrong in enumerate(spec.wrong_operators):
         way = ("wrong_operators", index)
-        if wrong.id not in named:
+        if wrong.id not in excluded:
             message = f"nothing is false of `{wrong.id}`"
             yield Diagnostic((*way, "id"), message, "remove it")
         if wrong.of is not None:
@@ -225,10 +236,11 @@ def _check_theorems(spec: Spec) -> Iterator[Diagnostic]:
     for index, finding in enumerate(spec.findings):
         way_to_claim = ("findings", index, "claim")
         for position, part in enumerate(finding.claim):
-            types = getattr(part, "types", None) or ()
+            types = getattr(part, "types", None) or ()  # a claim on the texts has none
             for place, id_ in enumerate(types):
                 way: Way = (*way_to_claim, position, "types", place)
                 yield from unknown_in(spec, "element_types", way, id_)
+        # Of one finding: the id of the finding tells those of different findings apart.
         counts = Counter(finding.goal(part) for part in finding.theorems)
         for name, count in counts.items():
             if count > 1:

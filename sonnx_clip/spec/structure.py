@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -29,22 +29,33 @@ def validate(model: type[_Model], document: Document) -> _Model:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        complaints: list[tuple[bool, Position, UserError]] = []
+        complaints: list[_Complaint] = []
         for details in error.errors():
             if _follows(details):
                 continue
             is_missing = details["type"] == "missing"
             at, complaint = _placed(model, document, details)
-            complaints.append((is_missing, at, complaint))
-        _, _, first = min(complaints, key=itemgetter(0, 1))
-        raise first from error
+            complaints.append(_Complaint(is_missing, at, complaint))
+        # Errors have no order, so that the first two fields alone are compared.
+        first = min(complaints, key=itemgetter(0, 1))
+        raise first.error from error
+
+
+class _Complaint(NamedTuple):
+    """A complaint of pydantic as an error about the file."""
+
+    is_missing: bool
+    at: Position
+    error: UserError
 
 
 def _follows(details: ErrorDetails) -> bool:
     """Whether a list is called too short only because items of it are wrong, which are reported."""
+    if details["type"] != "too_short":
+        return False
     value = details["input"]
     least = details.get("ctx", {}).get("min_length", 0)
-    return details["type"] == "too_short" and isinstance(value, list) and len(value) >= least
+    return isinstance(value, list) and len(value) >= least
 
 
 def _placed(
@@ -57,6 +68,7 @@ def _placed(
     value = details["input"]
     context = details.get("ctx", {})
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
+    # That of the value; where the key is wrong, its own place is given below.
     at = document.position(way)
     todo: str | None = None
     match sort:
@@ -69,7 +81,7 @@ def _placed(
             todo = f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
         case "literal_error":
-            if details["loc"][-1] == "[key]":
+            if details["loc"][-1] == "[key]":  # so pydantic marks a wrong key of a mapping
                 at = document.key_position(way)
             message = f"`{_short(value)}` is not allowed here"
             todo = f"one of: {context['expected']}"
@@ -94,6 +106,7 @@ def _real_way(
     """A location of pydantic without the parts that name members of a union."""
     way: list[int | str] = []
     for index, part in enumerate(loc):
+        # Down in the data as far as the parts lead there: a name of a member does not.
         is_key = isinstance(data, Mapping) and part in data
         is_index = isinstance(data, list) and isinstance(part, int) and part < len(data)
         if is_key or is_index:
@@ -109,18 +122,18 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     *above, key = way
     for part in above:
         data = data[part]
-    siblings = data.keys() - {key}
-    known = [_keys(part) for part in _parts_at(model, above)]
-    if not known:
+    siblings: set[str] = data.keys() - {key}
+    keys_of_parts = [_keys(part) for part in _parts_at(model, above)]
+    if not keys_of_parts:
         return "leave it out"
 
     def likeness(keys: list[str]) -> float:
-        shared = siblings & set(keys)
-        union = siblings | set(keys)
-        return len(shared) / len(union)
+        shared = siblings.intersection(keys)
+        either = siblings.union(keys)
+        return len(shared) / len(either)
 
     # Several parts may be allowed at a place: the one that shares most keys is meant.
-    best = max(known, key=likeness)
+    best = max(keys_of_parts, key=likeness)
     # A key that is there already is hardly the one that was meant, but the list names it: without it a reader
     # would take the list for all that an entry may have.
     missing = [name for name in best if name not in siblings]
@@ -137,6 +150,7 @@ def _parts_at(model: type[BaseModel], way: Sequence[int | str]) -> list[type[Bas
     """The parts of a model that may be at a path; the indices of lists and the keys of mappings name none."""
     parts = [model]
     for key in way:
+        # Several parts: a union of models may be at a place, each with fields of its own.
         inner: list[type[BaseModel]] = []
         is_name_of_field = False
         for part in parts:

@@ -45,11 +45,12 @@ class SourceText:
         # Sources break lines where quotations do not, so both are compared with single spaces.
         self.words = " ".join(words)
         lengths = [len(word) + 1 for word in words]  # with the space behind it
-        self._starts = [0, *accumulate(lengths)]
+        self._starts = [0, *accumulate(lengths)]  # of each word, and the end
         self.sections = tuple(_sections(lines, suffix))
 
     def line(self, at: int) -> int:
         """The line of a place."""
+        # The place is in the last word that begins at it or before.
         word = bisect_right(self._starts, at) - 1
         return self._lines[max(0, word)]
 
@@ -67,8 +68,9 @@ class SourceText:
 
     def spans(self, title: str, quote: str) -> list[tuple[int, int]] | None:
         """Where a quotation begins and ends in sections of a title; None if there is no such section."""
-        wanted = plain(title)
-        sections = [section for section in self.sections if section.title == wanted]
+        plain_title = plain(title)
+        # Several versions of an operator on one page have sections of the same titles.
+        sections = [section for section in self.sections if section.title == plain_title]
         if not sections:
             return None
         spans = []
@@ -76,8 +78,10 @@ class SourceText:
         while start >= 0:
             first_line = self.line(start)
             last_line = self.line(end - 1)
-            if any(first_line in section and last_line in section for section in sections):
-                spans.append((start, end))
+            for section in sections:
+                if first_line in section and last_line in section:
+                    spans.append((start, end))
+                    break
             start, end = self.find(quote, None, start + 1)
         return spans
 
@@ -110,11 +114,10 @@ def _restructured(lines: list[str]) -> Iterator[_Heading]:
     for index, (line, below) in enumerate(zip(lines, lines_below, strict=True)):
         title = line.rstrip()
         underline = below.rstrip()
-        is_underline = bool(underline) and set(underline) <= set("=-~")
-        is_bold = re.fullmatch(r"\*\*[^*]+\*\*", line) is not None
-        if title and is_underline and len(underline) >= len(title):
+        is_as_long = len(underline) >= len(title) > 0
+        if is_as_long and set(underline) <= set("=-~"):
             yield _Heading(index, 1)
-        elif is_bold:
+        elif re.fullmatch(r"\*\*[^*]+\*\*", line):
             yield _Heading(index, 2)
 
 
@@ -123,17 +126,18 @@ def _plain(lines: list[str]) -> Iterator[_Heading]:
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
-    stripped = [line.strip() for line in lines]
-    above = ["", *stripped]
-    below = [*stripped[1:], ""]
-    for index, line in enumerate(stripped):
-        stands_alone = not above[index] and not below[index]
+    # With a blank line before the first one and behind the last one.
+    padded = ["", *(line.strip() for line in lines), ""]
+    for index in range(len(lines)):
+        above, line, below = padded[index : index + 3]
+        stands_alone = above == below == ""
         is_short = 0 < len(line) <= _LONGEST_TITLE
-        is_title = not line.endswith(".") and "=" not in line
-        if stands_alone and is_short and is_title:
-            ends_in_number = re.search(r"- \d+$", line) is not None
-            level = 1 if ends_in_number else 2
-            yield _Heading(index, level)
+        is_sentence_or_formula = line.endswith(".") or "=" in line
+        if not stands_alone or not is_short or is_sentence_or_formula:
+            continue
+        ends_in_number = re.search(r"- \d+$", line) is not None
+        level = 1 if ends_in_number else 2
+        yield _Heading(index, level)
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
@@ -151,8 +155,11 @@ def _sections(lines: list[str], suffix: str) -> Iterator[Section]:
                 end = other.place
                 break
         start = heading.place
-        title = plain(lines[start])
-        yield Section(title, start + 1, tuple(lines[start:end]))
+        yield Section(
+            title=plain(lines[start]),
+            first=start + 1,
+            lines=tuple(lines[start:end]),
+        )
 
 
 def fold(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.special import sampled
-from sonnx_clip.language.tree import Kind, Name, rewritten, subtrees
-from sonnx_clip.spec.evaluate import Evaluator, Function, evaluator
+from sonnx_clip.language.tree import Kind, Name, names_in, substituted
+from sonnx_clip.spec.evaluate import Evaluator, UsedEntry, evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,14 +28,15 @@ class WrongEvaluator(Evaluator):
 
     def result(self, *values: Value) -> Value:
         """What the wrong operator returns."""
+        # With a wrong definition, which `_entry` gives to the cases, these give the result.
         if self._wrong.of is not None:
             return super().result(*values)
         answer: Value = self._answer(self.named(values))
         return answer
 
-    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+    def _entry(self, name: str) -> UsedEntry:
         if name == self._wrong.of:
-            return (), self._answer
+            return UsedEntry((), self._answer)
         return super()._entry(name)
 
 
@@ -46,25 +47,22 @@ def domain_of_names(spec: Spec, family: str, names: Iterable[str]) -> list[Expr]
         return []
     if spec.signature.second not in names:
         return [domain]
+    # The domain is stated of the operands: of the other entry it is the same in its place.
     first = spec.signature.ids[0]
     second = Name(spec.signature.second, Kind.ELEMENT)
-
-    def of_second(node: Expr) -> Expr | None:
-        return second if isinstance(node, Name) and node.id == first else None
-
-    return [domain, rewritten(domain, of_second)]
+    return [domain, substituted(domain, {first: second})]
 
 
 def is_false_somewhere(spec: Spec, entry: Property, family: str) -> bool:
     """Whether a property is false of its wrong operator for some samples, where its condition holds."""
     etype = spec.types_of(family)[0]
     signature = spec.signature
-    in_claim = {node.id for node in subtrees(entry.claim) if isinstance(node, Name)}
     names = signature.ids
-    if signature.second in in_claim:
+    if signature.second in names_in(entry.claim):
         names = (*names, signature.second)
     conditions = domain_of_names(spec, etype.family, names)
     if etype.family in entry.repaired:
+        # Elsewhere the property is false of the operator as well.
         conditions.append(entry.repaired[etype.family])
 
     right = evaluator(spec, etype)

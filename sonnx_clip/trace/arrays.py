@@ -53,6 +53,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy asks which protocols there are
             raise AttributeError(name)
+        # `shape` and `ndim` too: what they say of one array, a proof would take for all.
         _refuse(f".{name}")
 
     def __bool__(self) -> bool:
@@ -70,9 +71,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def view(self, dtype: object) -> SymbolicArray:
         """The same memory, read as another type of the same width."""
         wanted = np.dtype(dtype)  # type: ignore[call-overload]
+        # Of another width it would have another number of entries.
         if wanted.itemsize != self.dtype.itemsize or wanted == _BOOL:
             _refuse(f".view({wanted}) of {self.dtype}")
-        _reading(wanted)
+        _reading(wanted)  # refuses a type whose patterns have no order here
         return SymbolicArray(self.run, self.memory, wanted, self.has_axes)
 
     def clip(
@@ -130,18 +132,20 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         ) -> SymbolicArray:
             return self._operation("clip", [a, lower, upper], out)
 
-        known: dict[Callable[..., Any], Callable[..., Any]] = {np.copyto: copyto, np.clip: clip}
-        if function not in known:
+        # Written out, so that an argument that is not known here, such as `where`, is an error.
+        if function not in (np.copyto, np.clip):
             _refuse(f"np.{function.__name__}")
-        return known[function](*arguments, **named)
+        meant = copyto if function is np.copyto else clip
+        return meant(*arguments, **named)
 
     def _reduce(self, name: str) -> SymbolicArray:
         """One entry, joined with the unknown result of the others."""
         if not self.has_axes:
             _refuse(f".{name}() of a scalar")
         # In the samples, the result of the other entries is the other entry.
-        others = self.run.any("rest", "element", self.memory.value.samples[::-1])
-        return self._apply(name, [self.memory.value, others], self.dtype, has_axes=False)
+        value = self.memory.value
+        others = self.run.any("rest", "element", value.samples[::-1])
+        return self._apply(name, [value, others], self.dtype, has_axes=False)
 
     def _operation(
         self,
@@ -174,6 +178,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             _refuse(f"an operand of type {type(operand).__name__}")
         if isinstance(operand, float) and dtype.kind in "iu":  # NumPy would compute with floats
             _refuse(f"{operand} with {dtype} in one operation")
+        # A number of Python takes the type of the array, as in NumPy.
         number = np.asarray(operand, dtype)
         pattern = int(number.view(f"u{dtype.itemsize}"))
         return self.run.literal(pattern)
@@ -186,22 +191,27 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         *,
         has_axes: bool,
     ) -> SymbolicArray:
+        # An operation that is not in the table has no meaning for the provers.
         meaning = self.run.table.get(name)
         if meaning is None or not _fits(meaning.module, dtype):
             _refuse(f"np.{name} of {dtype}")
-        expected = [kind for name, kind in meaning.parameters if name not in CHOICES]
-        if expected != [value.kind for value in values]:
+        # Choices are no operands: NumPy makes them.
+        expected = [kind for parameter, kind in meaning.parameters if parameter not in CHOICES]
+        kinds = [value.kind for value in values]
+        if kinds != expected:
             _refuse(f"np.{name} of {dtype}")
 
         how = _reading(dtype) if meaning.module in _READ else None
         result = self.run.apply(name, values, how)
         dtype_of_result = _BOOL if meaning.kind == "mask" else dtype
+        # In memory of its own: NumPy makes a new array, which `out` may then receive.
         return SymbolicArray(self.run, Memory(result), dtype_of_result, has_axes)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
     """Write a result into an array, which all its views see."""
-    if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
+    is_array = type(out) is SymbolicArray and out.has_axes
+    if not is_array or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
     out.memory.value = result.memory.value
     return out

@@ -45,7 +45,9 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
         leaf: the statement at the end of a path.
         absent: what is said where none of these paths goes on.
     """
-    return _without_unused(_tree(paths, 0, leaf, absent))[0]
+    whole = _tree(paths, 0, leaf, absent)
+    reduced, _ = _without_unused(whole)
+    return reduced
 
 
 def _tree(
@@ -65,12 +67,14 @@ def _tree(
         assert all(path.steps[at] == step for path in paths), "paths part where nothing is decided"
         body = _tree(paths, at + 1, leaf, absent)
         return LetTree(step.name, step.text, body)
+    # The paths agree up to here, so that the step of each is a branch on the same condition.
     taking: list[Path] = []
     others: list[Path] = []
     for path in paths:
         branch = path.steps[at]
         if isinstance(branch, Branch):
-            (taking if branch.taken else others).append(path)
+            side = taking if branch.taken else others
+            side.append(path)
     then = _tree(taking, at + 1, leaf, absent)
     otherwise = _tree(others, at + 1, leaf, absent)
     # A branch that decides nothing would only lengthen the obligation.
@@ -83,6 +87,7 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
     """The tree without variables that nothing uses, and all words in it."""
     match node:
         case LetTree(name=name, text=text, body=body):
+            # Why3 would warn of a variable that nothing uses.
             inner, used = _without_unused(body)
             if name not in used:
                 return inner, used
@@ -91,7 +96,7 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
         case IfTree(condition=condition, then=then, otherwise=otherwise):
             yes, used_by_yes = _without_unused(then)
             no, used_by_no = _without_unused(otherwise)
-            used = used_by_yes | used_by_no | {condition}
+            used = used_by_yes | used_by_no | {condition}  # a condition is one variable
             return IfTree(condition, yes, no), used
         case str():
             return node, _words_of(node)

@@ -51,7 +51,7 @@ class PatternOrder:
     @cached_property
     def symbols(self) -> Mapping[str, Callable[..., Values]]:
         """What the symbols of the small language mean."""
-        mask = self._bits(self.width)
+        mask = self._bits(self.width)  # sums and differences are modulo 2^width
         return {
             "nan": self.nan,
             "lt": self.lt,
@@ -72,7 +72,9 @@ class PatternOrder:
         """Whether a pattern is a NaN."""
         if self.name != "Float":
             return np.zeros(a.shape, np.bool_)
-        above: Masks = np.greater(a & self._bits(self.width - 1), np.uint64(self.top))
+        # A NaN is a pattern whose magnitude is above that of infinity.
+        magnitude = a & self._bits(self.width - 1)
+        above: Masks = np.greater(magnitude, np.uint64(self.top))
         return above
 
     def lt(self, a: Patterns, b: Patterns) -> Masks:
@@ -99,7 +101,7 @@ class PatternOrder:
         # A shift by more than the width leaves only copies of the sign, as one by the width less one.
         count = np.minimum(b, uppermost)
         sign = a >> uppermost
-        filled = sign * ~(mask >> count)
+        filled = sign * ~(mask >> count)  # ones in the places that become free, if the sign is 1
         return (a >> count | filled) & mask
 
     def _bits(self, count: int) -> np.uint64:
@@ -110,11 +112,12 @@ class PatternOrder:
         sign = np.uint64(1 << self.width - 1)
         if self.name == "Unsigned":
             return a
-        if self.name == "Signed":
+        if self.name == "Signed":  # two's complement: negative numbers have the sign bit
             return a ^ sign
         # Floats have a sign and a magnitude, so that both zeros get one key.
         magnitude = a & self._bits(self.width - 1)
-        return np.where(a >= sign, sign - magnitude, sign + magnitude)
+        is_negative = a >= sign
+        return np.where(is_negative, sign - magnitude, sign + magnitude)
 
 
 @cache

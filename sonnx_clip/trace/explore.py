@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
-from sonnx_clip.trace.subject import dtype_of
 from sonnx_clip.trace.symbolic_run import (
     Fork,
     SymbolicRun,
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.trace.evaluate_table import Patterns, ReadingName
+    from sonnx_clip.trace.evaluate_table import Patterns
     from sonnx_clip.trace.numpy_meaning import ValueKind
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.symbolic_run import Step
+    from sonnx_clip.trace.symbolic_run import Clone, Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 _SCRATCH = "write to `out`, or to an array that the kernel makes"
@@ -59,13 +59,13 @@ class Traced:
         etype: the element type.
         in_place: whether `out` is `x`.
         paths: in the order in which they were found.
-        clones: the modules of why3/numpy.mlw that the steps use, each with the reading of the patterns.
+        clones: the modules of why3/numpy.mlw that the steps use.
     """
 
     etype: ElementType
     in_place: bool
     paths: tuple[Path, ...]
-    clones: frozenset[tuple[str, ReadingName | None]]
+    clones: frozenset[Clone]
 
 
 def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
@@ -81,8 +81,9 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     """
     unexplored = [Fork((), samples_of(etype))]
     paths: list[Path] = []
-    clones: set[tuple[str, ReadingName | None]] = set()
+    clones: set[Clone] = set()
     while unexplored:
+        # Each run follows one path to its end, and notes the branches that other samples take.
         fork = unexplored.pop()
         run = SymbolicRun(etype, fork)
         paths.append(_path(what, run, in_place=in_place))
@@ -100,7 +101,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or writes to a foreign `x`.
     """
-    dtype = dtype_of(run.etype)
+    dtype = numpy_type(run.etype.id)
     samples = run.samples
 
     def bound(name: str, bits: Patterns) -> SymbolicArray:
@@ -113,6 +114,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     upper = bound("m", samples.upper)
     memory = Memory(x)
     entries = SymbolicArray(run, memory, dtype, has_axes=True)
+    # Junk: a kernel that reads `out` before it writes it is then proved for any content, or not at all.
     memory_of_out = memory if in_place else Memory(run.junk())
     out = SymbolicArray(run, memory_of_out, dtype, has_axes=True)
     try:
@@ -135,12 +137,13 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
             f"{code.co_filename}:{code.co_firstlineno}",
             _SCRATCH,
         )
+    # A path is followed only where a sample takes it, so that there is one.
     first_sample = int(np.flatnonzero(run.live)[0])
     kinds: dict[str, ValueKind] = {}
     witness: dict[str, int] = {}
     for name, value in run.free.items():
         kinds[name] = value.kind
-        witness[name] = int(value.samples[0, first_sample])
+        witness[name] = int(value.samples[0, first_sample])  # that of the entry
     return Path(
         kernel=kernel.__name__,
         steps=tuple(run.steps),
@@ -154,6 +157,7 @@ def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
     files = {str(file) for file in what.files}
     frames = traceback.extract_tb(error.__traceback__)
+    # Innermost last; the last ones are of this package, or of NumPy.
     for frame in reversed(frames):
         if frame.filename in files:
             return f"{frame.filename}:{frame.lineno}"

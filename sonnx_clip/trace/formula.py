@@ -54,8 +54,10 @@ def parse_formula(text: str) -> Node:
 
 
 class _Reader:
+    """Reads by recursive descent: a method for each level of binding, the loosest first."""
+
     def __init__(self, tokens: list[str]) -> None:
-        self.left = tokens[::-1]
+        self.left = tokens[::-1]  # reversed, so that the next one is at the end
 
     @property
     def next(self) -> str:
@@ -66,8 +68,11 @@ class _Reader:
             raise FormulaError(f"`{wanted}` is expected, not `{self.next or 'the end'}`")
         self.left.pop()
 
+    def is_at_name(self) -> bool:
+        return self.next.isidentifier() and self.next not in _WORDS
+
     def word(self) -> str:
-        if not self.next.isidentifier() or self.next in _WORDS:
+        if not self.is_at_name():
             raise FormulaError(f"a name is expected, not `{self.next or 'the end'}`")
         return self.left.pop()
 
@@ -90,6 +95,7 @@ class _Reader:
             self.take("else")
             otherwise = self.expression()
             return Apply("if", (condition, then, otherwise))
+        # To the left, unlike in WhyML: of `or` and `and` that makes no difference.
         tree = self.conjunction()
         while self.next == "\\/":
             self.take("\\/")
@@ -106,7 +112,8 @@ class _Reader:
     def application(self) -> Node:
         name = self.word()
         arguments = []
-        while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
+        # An argument is a name or in parentheses; any other token ends the application.
+        while self.next == "(" or self.is_at_name():
             arguments.append(self.atom())
         if not arguments:
             return FormulaVariable(name)

@@ -57,6 +57,7 @@ class Meaning:
     @property
     def head(self) -> str:
         """The operation with its parameters, for people."""
+        # A parameter that a definition does not use is marked, as Why3 wants it.
         names = [name.removeprefix("_") for name, _ in self.parameters]
         return f"{self.name}({', '.join(names)})"
 
@@ -75,6 +76,7 @@ def _read(text: str) -> dict[str, Meaning]:
     meanings: dict[str, Meaning] = {}
     for declaration in declarations(text):
         is_defined = "=" in declaration.text.split()
+        # What a clone gives a meaning, as the order, is no operation of NumPy.
         if declaration.form in _ABSTRACT and not is_defined:
             continue
         # Kernels name operations without their module.
@@ -93,7 +95,8 @@ def _meaning(d: WhymlDeclaration) -> Meaning:
     parameters: list[tuple[str, ValueKind]] = []
     for group in _PARAMETERS.finditer(match["parameters"]):
         kind_of_group: ValueKind = "mask" if group["type"] == "bool" else "element"
-        parameters += [(name, kind_of_group) for name in group["names"].split()]
+        for name in group["names"].split():
+            parameters.append((name, kind_of_group))
     try:
         tree = parse_formula(match["body"])
     except FormulaError as error:

@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
-import numpy as np
-
 from sonnx_clip.oracle import kernels, plan
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FunctionType, ModuleType
+
+    import numpy as np
 
     from sonnx_clip.language.types import ElementType
 
@@ -37,7 +37,7 @@ class Subject:
     def functions(self) -> tuple[FunctionType, ...]:
         """The functions that the modules define."""
         names = {module.__name__ for module in self.modules}
-        functions: dict[FunctionType, None] = {}
+        functions: dict[FunctionType, None] = {}  # each once: modules import from each other
         for module in self.modules:
             for value in vars(module).values():
                 if inspect.isfunction(value) and value.__module__ in names:
@@ -51,7 +51,7 @@ class Subject:
 
     def planner(self, etype: ElementType) -> Callable[[Any, Any], Any]:
         """The planner of an element type; UserError if it has none."""
-        planner = self.planners.get(dtype_of(etype))
+        planner = self.planners.get(numpy_type(etype.id))
         if planner is None:
             message = f"{etype.id} has no NumPy kernel: it cannot be proved"
             raise UserError(message, str(self.files[-1]), "add a planner for it to PLANNERS")
@@ -60,6 +60,7 @@ class Subject:
 
     def require_traced(self, function: Any) -> None:
         """UserError if a planner or kernel is not among `functions`."""
+        # Whatever is called elsewhere has not been read by tracing.py, and could do anything.
         if function not in self.functions:
             name = getattr(function, "__qualname__", repr(function))
             module = getattr(function, "__module__", None)
@@ -70,8 +71,3 @@ class Subject:
 def subject() -> Subject:
     """What `sonnx_clip.clip` runs."""
     return Subject((kernels, plan), plan.PLANNERS)
-
-
-def dtype_of(etype: ElementType) -> np.dtype[Any]:
-    """The NumPy type of a machine type."""
-    return np.dtype(ml_dtypes.bfloat16) if etype.numpy == "bfloat16" else np.dtype(etype.numpy)

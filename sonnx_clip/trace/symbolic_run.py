@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.numpy_meaning import ValueKind
 
 
+Clone: TypeAlias = "tuple[str, ReadingName | None]"
+"""A module of why3/numpy.mlw, and the reading of the patterns, if it has one."""
+
 _HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -68,12 +71,12 @@ def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
     # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
-    rows: list[tuple[int, ...]] = []
+    rows: list[tuple[int, ...]] = []  # the entry and the other one, min and max
     for bounds in product(_bounds(etype), repeat=2):
         around = (*entries, *bounds)
         rows += [(*pair, *bounds) for pair in product(around, repeat=2)]
     columns = np.array(rows, np.uint64).T.copy()
-    columns.flags.writeable = False
+    columns.flags.writeable = False  # all runs share them
     index = np.arange(len(rows), dtype=np.uint64)
     return Samples(
         index,
@@ -113,6 +116,7 @@ def _entries(etype: ElementType) -> tuple[int, ...]:
     minus = sign_bit(etype.bits)
     nan = constant_pattern("nan", etype.bits)
     above_bounds = int(encode("3", etype))
+    # Two NaNs, of both signs and with another payload: a kernel must not take one for the other.
     return (0, minus, above_bounds, nan, nan | minus | 1)
 
 
@@ -183,14 +187,15 @@ class SymbolicRun:
         self.table = table()
         self.fork = fork
         self.samples = fork.samples
+        # The samples that have gone the way of this run so far.
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
-        self.taken: list[bool] = []
+        self.taken: list[bool] = []  # the decisions of `steps`
         self.forks: list[Fork] = []
-        self.free: dict[str, SymbolicValue] = {}
-        self.clones: set[tuple[str, ReadingName | None]] = set()
-        self._counts: dict[str, int] = {}
-        self._decided: dict[str, bool] = {}
+        self.free: dict[str, SymbolicValue] = {}  # by their text
+        self.clones: set[Clone] = set()
+        self._counts: dict[str, int] = {}  # how many variables each kind of name has
+        self._decided: dict[str, bool] = {}  # by the text of a condition
 
     def literal(self, pattern: int) -> SymbolicValue:
         """An element that is written down."""
@@ -206,6 +211,7 @@ class SymbolicRun:
     def junk(self) -> SymbolicValue:
         """The content of unwritten memory."""
         mask = np.uint64((1 << (self.etype.width or 0)) - 1)
+        # By the number of free variables: each junk has other bits, and the same in every run.
         bits = self.samples.noise(len(self.free)) & mask
         return self.any("any", "element", np.stack([bits, bits]))
 
@@ -219,28 +225,32 @@ class SymbolicRun:
         meaning = self.table[name]
         choices = [self._choice(choice, how) for choice in meaning.choices]
         operands = [*arguments, *choices]
-        order = reading(how or "Unsigned", self.etype)
+        order = reading(how or "Unsigned", self.etype)  # any, where the operation has no order
         values = tuple(operand.samples for operand in operands)
         samples = evaluate(meaning, values, order, self.table)
 
         self.clones.add((meaning.module, how))
         function = f"{clone_name(meaning.module, how)}.{name}"
-        application = " ".join([function, *(operand.text for operand in operands)])
+        texts = [operand.text for operand in operands]
+        application = " ".join([function, *texts])
         bound = self._name("b" if meaning.kind == "mask" else "t")
         self.steps.append(Bind(bound, application))
         return SymbolicValue(bound, meaning.kind, samples)
 
     def branch(self, condition: SymbolicValue) -> bool:
         """Decide which way to go; what is left for later is noted as a fork."""
+        # A value that is tested again is the same: a second branch on it decides nothing.
         if condition.text in self._decided:
             return self._decided[condition.text]
         if len(self.taken) < len(self.fork.decisions):
             # Up to the fork the run repeats the one that left it; its samples all go this way.
             decision = self.fork.decisions[len(self.taken)]
         else:
+            # A condition is a scalar, and the same in both rows.
             holds = np.asarray(condition.samples[0], np.bool_)
             where_true = self.live & holds
             where_false = self.live & ~holds
+            # True first, where a sample takes both ways.
             decision = bool(where_true.any())
             if decision and where_false.any():
                 decisions = (*self.taken, False)
@@ -254,13 +264,15 @@ class SymbolicRun:
     def _choice(self, name: str, how: ReadingName | None) -> SymbolicValue:
         """What NumPy leaves open, as a variable; a literal where it makes no difference."""
         if name == "free":
+            # Of what NumPy leaves open for NaNs integers have nothing.
             return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
             return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))
         # Numbers of their own, beyond those of `junk`: an entry and the other one choose independently.
         number = 1000 + 2 * len(self.free)
-        noise = np.stack([self.samples.noise(number), self.samples.noise(number + 1)])
-        lowest_bit = noise & np.uint64(1)
+        of_entry = self.samples.noise(number)
+        of_other = self.samples.noise(number + 1)
+        lowest_bit = np.stack([of_entry, of_other]) & np.uint64(1)
         return self.any(name, "mask", lowest_bit == np.uint64(1))
 
     def input(self, name: str, samples: Values) -> SymbolicValue:

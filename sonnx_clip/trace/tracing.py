@@ -54,13 +54,15 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 def unobserved_places(what: Subject) -> Iterator[str]:
     """A line for each place in the traced modules that a run on symbols would not see."""
     for module, file in zip(what.modules, what.files, strict=True):
-        body = ast.parse(file.read_text(encoding="utf-8")).body
-        written = [node for node in body if isinstance(node, ast.FunctionDef)]
-        for node in written:
-            for line, message in _Function(what, module).check(node):
-                yield f"{file}:{line}: {message}"
+        text = file.read_text(encoding="utf-8")
+        places: set[tuple[str, int]] = set()  # name and line of each function
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                places.add((node.name, node.lineno))
+                for line, message in _Function(what, module).check(node):
+                    yield f"{file}:{line}: {message}"
+
         # A function that is made in another way would be called and not read.
-        places = {(node.name, node.lineno) for node in written}
         for function in what.functions:
             if function.__module__ != module.__name__:
                 continue
@@ -79,6 +81,7 @@ class _Function:
 
     def check(self, node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
         """Line and reason of each part that a run on symbols would not see."""
+        # What a decorator returns is called in place of what is read here.
         if node.decorator_list:
             yield node.lineno, f"{node.name} is decorated"
         parameters = node.args
@@ -94,18 +97,21 @@ class _Function:
     def _refused(self, node: ast.AST) -> str:
         """Why a node is refused; empty if it is not."""
         match node:
+            # An element type is known in a run: a branch on it is no branch on values.
             case ast.Compare(left=ast.Attribute(attr="dtype"), ops=[ast.In()]):
                 return ""
             case ast.Compare(ops=[sign, *more], comparators=[other, *_]):
                 known = isinstance(sign, _COMPARISONS) or _is_none(other)
                 is_allowed = known and not more
                 return "" if is_allowed else "a comparison other than <, <=, >, >=, ==, !="
-            case ast.cmpop():
+            case ast.cmpop():  # judged with its comparison
                 return ""
             case ast.Call():
                 return self._call(node)
+            # A table of the module, by an element type; an entry of an array would be a value.
             case ast.Subscript(value=ast.Name(id=name)):
                 return "" if isinstance(self._global(name), dict) else f"an entry of {name}"
+            # `len`, `int` or `isinstance` would see what a run hides, or make numbers of entries.
             case ast.Name(id=name) if hasattr(builtins, name):
                 return f"{name} of Python"
             case ast.Attribute(attr=name) if name.startswith("__"):
@@ -117,6 +123,7 @@ class _Function:
         return f"{_said(node)}, which a run on symbols does not follow"
 
     def _call(self, node: ast.Call) -> str:
+        # Any other, such as `where`, changes what an operation means.
         for keyword in node.keywords:
             if keyword.arg != "out":
                 return f"the argument {keyword.arg or '**'}"
@@ -183,6 +190,7 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see.
     """
+    # Before anything is run: what a run does not see, its result cannot show.
     unseen = next(unobserved_places(what), "")
     if unseen:
         place, _, message = unseen.partition(": ")

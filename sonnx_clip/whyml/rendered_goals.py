@@ -1,7 +1,11 @@
-"""Reads obligations back from the theories in generated/why3, for commands that do not render them."""
+"""Reads obligations back from generated/why3, for commands that do not render them.
+
+The theories have the goals, and titles.json what each says as a sentence.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, cast
 
@@ -13,13 +17,14 @@ from sonnx_clip.root.manifest import rendered_from
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 FOLDER = "generated/why3"
+TITLES = f"{FOLDER}/titles.json"
 _CANARIES = "canaries_"
 _ATTRIBUTE = re.compile(r"\[@(name|kind|shows):([^\]]*)\]")
 
@@ -42,12 +47,14 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
         UserError: the theories have not been generated.
     """
     paths = sorted(repo_file(FOLDER).glob("*.mlw"))
-    if not paths:
+    titles_file = repo_file(TITLES)
+    if not paths or not titles_file.is_file():
         raise UserError(
             "the obligations have not been generated",
             str(repo_file(FOLDER)),
             "run: sonnx-clip generate",
         )
+    titles = json.loads(titles_file.read_bytes())
     of_subject = [
         path
         for path in paths
@@ -57,7 +64,7 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
     with without_collection():
         for path in of_subject:
             for declaration in declarations(path.read_text(encoding="utf-8")):
-                obligations += _obligation(path, declaration)
+                obligations += _obligation(path, declaration, titles)
     return tuple(obligations)
 
 
@@ -66,19 +73,24 @@ def _subject(path: Path) -> str:
     return path.stem.rpartition("_")[2]
 
 
-def _obligation(path: Path, declaration: WhymlDeclaration) -> Iterator[Obligation]:
-    said = dict(_ATTRIBUTE.findall("".join(declaration.attributes)))
-    if "shows" not in said:
+def _obligation(
+    path: Path, declaration: WhymlDeclaration, titles: Mapping[str, str]
+) -> Iterator[Obligation]:
+    """The obligation of a declaration; none where it does not name the entries that it shows."""
+    attributes = dict(_ATTRIBUTE.findall("".join(declaration.attributes)))
+    if "shows" not in attributes:
         return
     is_program = declaration.form.startswith("let")
-    name = said.get("name", declaration.name)
+    name = attributes.get("name", declaration.name)
     subject = _subject(path)
+    id_ = f"{subject}.{name}"
+    title = titles[id_] if id_ in titles else titles[name]
     yield Obligation(
-        id=f"{subject}.{name}",
-        kind="refinement" if is_program else cast("Kind", said["kind"]),
+        id=id_,
+        kind="refinement" if is_program else cast("Kind", attributes["kind"]),
         subject=subject,
-        shows=tuple(said["shows"].split(",")),
-        title=declaration.comment.removesuffix("."),
+        shows=tuple(attributes["shows"].split(",")),
+        title=title,
         file=f"{FOLDER}/{path.name}",
         theory=declaration.module,
         goal=f"{declaration.name}'vc" if is_program else declaration.name,

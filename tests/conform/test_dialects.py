@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 from sonnx_clip.cli.app import app
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.judged_dialect import dialect_operator
+from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.runtime import Limits

@@ -10,7 +10,7 @@ import pytest
 
 from sonnx_clip.conform import judge, pytest_items
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.report_formats import cases
+from sonnx_clip.conform.report_lines import cases
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root

@@ -5,10 +5,16 @@ import json
 import jsonschema
 import pytest
 
+from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
+from sonnx_clip.runtimes.model_forms import ModelForm
 from sonnx_clip.spec import load_spec
+from tests.evidence import made
+from tests.evidence.conftest import gathered_in
+
+FORM = ModelForm(bounds="initializers", shape="static", rank=2, opset=13, optimised=True)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +83,26 @@ def test_runtimes_keep_their_verdicts_and_break_properties(evidence):
     assert verdicts["numpy"]["float32"]["low_max_nan"] == "violates"
     assert verdicts["numpy"]["float64"]["low_max_nan"] == "not run"
     assert set(verdicts["onnxruntime"]["int8"].values()) == {"not run"}
+
+
+def test_wrong_answer_in_a_form_of_a_model_breaks_properties(tmp_path):
+    wrong = made.deviation_in("low_ordinary", "int8", form=FORM)
+    in_form = FormReport(
+        form=FORM, verdict="violates", compared=10, calls=10,
+        classes={"low_ordinary": "violates"}, deviations={"low_ordinary": wrong},
+    )  # fmt: skip
+    report = made.report("onnxruntime", types=("int8",))
+    (of_type,) = report.types
+    classes = []
+    for klass in of_type.classes:
+        verdict = "violates" if klass.id == "low_ordinary" else "conforms"
+        classes.append(klass.model_copy(update={"verdict": verdict}))
+    changed = {"verdict": "violates", "classes": tuple(classes), "forms": (in_form,)}
+    types = (of_type.model_copy(update=changed),)
+    reports = [made.ours(), report.model_copy(update={"types": types})]
+    evidence = gathered_in(tmp_path, made.proofs(), reports)
+    broken = [e.id for e in evidence.entries if "onnxruntime, int8" in e.violated_by]
+    assert "result_is_operand" in broken
 
 
 def test_nothing_recorded_is_called_confirmed(evidence):

@@ -52,7 +52,7 @@ def test_witness_without_an_answer_says_why() -> None:
     assert {w.silence for w in TOLD["r5-and-c3"].witnesses} == {IN_TEXT}
     assert {w.silence for w in TOLD["cast-of-no-number"].witnesses} == {NOT_RUN}
     refused = tuple(
-        a.model_copy(update={"bits": (), "words": "no"}) if a.operands["X"] == "0x80000000" else a
+        a.model_copy(update={"bits": (), "words": "no"}) if a.operands["X"] == 0x80000000 else a
         for a in RECORD.answers
     )
     told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}[

@@ -52,13 +52,13 @@ def test_record_is_what_the_installed_runtimes_answer() -> None:
         "equation-13",
     }
     by_hand = (
-        ("onnxruntime", "0xff7fffff"),
-        ("onnx-reference", "0xff800000"),
+        ("onnxruntime", 0xFF7FFFFF),
+        ("onnx-reference", 0xFF800000),
     )  # no minimum for -inf
     for runtime, bits in by_hand:
         (found,) = (
             a for a in record.answers
-            if (a.runtime, a.form, a.operands) == (runtime, "clip-13", {"X": "0xff800000"})
+            if (a.runtime, a.form, a.operands) == (runtime, "clip-13", {"X": 0xFF800000})
         )  # fmt: skip
         assert found.bits == (bits,)
 
@@ -76,22 +76,23 @@ def test_findings_of_another_operator_are_measured(name: str) -> None:
 
 def test_models_have_the_form_of_the_question() -> None:
     zero = "0x0000000000000000"
-    low = Question(
-        operator="clip", type="float64", operands={"X": zero, "min": "0x3f800000"}, form="clip-6"
-    )
+
+    def question(form: str, **operands: str) -> Question:
+        asked = {"operator": "clip", "type": "float64", "operands": operands, "form": form}
+        return Question.model_validate(asked)
+
+    low = question("clip-6", X=zero, min="0x3f800000")
     old = measuring.model_of(low, CLIP_SIGNATURE)
     onnx.checker.check_model(old)
     (node,) = old.graph.node
     assert ([(a.name, a.f) for a in node.attribute], list(node.input)) == ([("min", 1.0)], ["x"])
-    bounds = {"X": zero, "max": "0x3ff0000000000000"}
-    high = low.model_copy(update={"operands": bounds, "form": "clip-12"})
+    high = question("clip-12", X=zero, max="0x3ff0000000000000")
     new = measuring.model_of(high, CLIP_SIGNATURE)
     onnx.checker.check_model(new)
     assert list(new.graph.node[0].input) == ["x", "", "max"]
     text = repo_file("spec/sources/onnx-clip-body.txt").read_text(encoding="utf-8")
     quoted = onnx.parser.parse_model(text[text.index("<") : text.index("}\n") + 1])
-    every = {"X": zero, "min": zero, "max": zero}
-    body = low.model_copy(update={"operands": every, "form": "body-13"})
+    body = question("body-13", X=zero, min=zero, max=zero)
     made = measuring.model_of(body, CLIP_SIGNATURE)
     assert [node.op_type for node in made.graph.node] == [
         node.op_type for node in quoted.graph.node
@@ -131,7 +132,7 @@ def test_unusable_answers_are_recorded_in_words() -> None:
 
     assert answer(lambda *_: np.zeros(2)).words == "answers in float64"
     several = answer(lambda *_: np.array([1, -0.0, 1], np.float32))
-    assert several.bits == ("0x3f800000", "0x80000000")
+    assert several.bits == (0x3F800000, 0x80000000)
     words = answer(refuses).words
     assert words is not None
     assert words.startswith("ValueError: no no")

@@ -102,15 +102,12 @@ def lint(folder: Path, proto: onnx.ModelProto, *, accept_inferred: bool = False)
 
 def verdicts(report: ModelReport, index: int = 0) -> dict[str, str]:
     """The verdicts of one node that are not `meets`, by id."""
-    found = {
-        judgement.id: str(judgement.verdict)
-        for judgement in report.nodes[index].findings.judgements
-    }
-    assert list(found) == ["R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1"]
-    return {tag: verdict for tag, verdict in found.items() if verdict != "meets"}
+    findings = report.nodes[index].findings
+    assert findings.rules == ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
+    return {rule: str(verdict) for rule, verdict in findings.broken_rules.items()}
 
 
 def problems(report: ModelReport, tag: str, index: int = 0) -> list[tuple[str, str, str]]:
     """Tensor, message and remedy of each problem of one restriction at one node."""
-    judgement = next(j for j in report.nodes[index].findings.judgements if j.id == tag)
-    return [(problem.argument, problem.message, problem.remedy) for problem in judgement.problems]
+    of_rule = report.nodes[index].findings.problems_of(tag)
+    return [(problem.argument, problem.message, problem.remedy) for problem in of_rule]

@@ -60,10 +60,12 @@ def test_relu6_with_bounds_as_inputs() -> None:
 
 def test_element_type_that_the_version_lacks() -> None:
     (node,) = lint_model(WRONG_BEFORE["bf16_op12_both"]).nodes
-    found = {j.id: j.problems[0].message for j in node.findings.judgements if j.problems}
-    assert found == {
-        "element_types": "Clip-12 is not defined for BFLOAT16; Clip-13 is, from operator set 13 on"
-    }
+    (problem,) = node.findings.problems
+    assert problem.rule == "element_types"
+    assert (
+        problem.message
+        == "Clip-12 is not defined for BFLOAT16; Clip-13 is, from operator set 13 on"
+    )
 
 
 @pytest.mark.parametrize("opset", [11, 17])
@@ -135,9 +137,8 @@ def open_problems(report: ModelReport, *, promised: bool) -> list[set[tuple[str,
     settles_shapes = all(cause.option for cause in report.causes)
     return [
         {
-            (judgement.id, problem.argument)
-            for judgement in node.findings.judgements
-            for problem in judgement.problems
+            (problem.rule, problem.argument)
+            for problem in node.findings.problems
             if not promised
             or problem.remedy.startswith(NORMALISE)
             or (problem.open and settles_shapes)

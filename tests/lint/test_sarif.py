@@ -46,11 +46,7 @@ def test_every_problem_is_in_one_result(run: BatchRun[Any], log: dict[str, Any])
         (causes if is_cause else results).append(result)
     findings = [f for r in run.reports for n in r.nodes for f in n.findings.findings]
     assert {id(p) for f in findings for p in f.problems} == {
-        id(p)
-        for r in run.reports
-        for n in r.nodes
-        for j in n.findings.judgements
-        for p in j.problems
+        id(p) for r in run.reports for n in r.nodes for p in n.findings.problems
     }
     closed = [f for f in findings if not all(p.open for p in f.problems)]
     assert sum(r["occurrenceCount"] for r in results) == len(closed) > 30

@@ -120,9 +120,7 @@ def require_repeated(first):
     """The line of a deviation gives the wrong bits again, beside those that are due."""
     printed = repeated(first.reproduce)
     assert first.got is not None
-    assert hex(int(first.got, 16)) in {
-        hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)
-    }
+    assert hex(first.got) in {hex(int(bits, 16)) for bits in re.findall("'(0x[0-9a-f]+)'", printed)}
     assert f"expected: {first.expected}" in printed.replace('"', "")
 
 

@@ -12,7 +12,7 @@ from sonnx_clip.conform import describe
 from sonnx_clip.conform.call_plan import chosen
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator, machine_types
-from sonnx_clip.conform.report_text import notes
+from sonnx_clip.conform.report_lines import notes
 from sonnx_clip.conform.units import CheckOptions
 from tests.meta.judged import few_calls, first_of_each, judged, printed, require_repeated
 

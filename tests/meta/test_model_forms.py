@@ -9,8 +9,8 @@ from sonnx_clip.conform import judge
 from sonnx_clip.conform.chosen_bounds import chosen_bounds
 from sonnx_clip.conform.form_plan import form_plan
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.report_formats import cases
-from sonnx_clip.conform.report_text import behaviour, dependences, form_lines, notes, reproducers
+from sonnx_clip.conform.report_lines import cases, dependences, notes
+from sonnx_clip.conform.report_text import behaviour, form_lines, reproducers
 from sonnx_clip.conform.verdicts import TAGS
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.signature import CLIP_SIGNATURE
@@ -78,17 +78,17 @@ def test_deviation_in_some_forms_names_them(name):
     assert only.text.startswith(DEPENDS[name])
     text = printed(report)
     assert f"depends on the form int16 {', '.join(only.places['int16'])}: {only.text}" in text
-    assert only.first.reproduce.split('"')[1] in text
+    assert only.deviations[0].reproduce.split('"')[1] in text
     (line,) = [line for line in text.splitlines() if line.startswith("  depends on the form ")]
     assert "high_ordinary" in line
 
 
 def test_line_of_a_deviation_repeats_it_in_its_form():
     report, _, _ = judged("wrong_at_rank_0")
-    deviation = dependences(report)[0].first
+    deviation = dependences(report)[0].deviations[0]
     require_repeated(deviation)
     mended = repeated(deviation.reproduce.replace("t.wrong_at_rank_0.", "t.right."))
-    assert f"['{hex(int(deviation.expected, 16))}'" in mended
+    assert f"['{hex(deviation.expected)}'" in mended
     assert deviation.reproduce in reproducers(report).replace("'\"'\"'", "'")
 
 

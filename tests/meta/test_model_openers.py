@@ -6,8 +6,8 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.operator import clip_operator
-from sonnx_clip.conform.report_formats import cases
-from sonnx_clip.conform.report_text import dependences, form_lines, notes, reproducers
+from sonnx_clip.conform.report_lines import cases, dependences, notes
+from sonnx_clip.conform.report_text import form_lines, reproducers
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.units import CheckOptions
 from sonnx_clip.runtimes.runtime import LIMITS
@@ -46,9 +46,9 @@ def test_deviation_in_one_form_names_it_with_a_reproducer():
     assert classes["low_ordinary"] == "conforms"
     (only,) = dependences(report)
     assert only.text == "violates with bounds as initializers, else conforms"
-    require_repeated(only.first)
-    mended = repeated(only.first.reproduce.replace(":wrong_with_initializers", ":right"))
-    assert f"['{hex(int(only.first.expected, 16))}'" in mended
+    require_repeated(only.deviations[0])
+    mended = repeated(only.deviations[0].reproduce.replace(":wrong_with_initializers", ":right"))
+    assert f"['{hex(only.deviations[0].expected)}'" in mended
 
 
 CONSTANTS_ONLY = {
@@ -81,7 +81,7 @@ def test_deviation_of_constant_forms_has_an_example_and_a_reproducer_in_each_for
     assert first.form.bounds != "inputs"
     require_repeated(first)
     line = command_line(first.reproduce)
-    assert line in found.text
+    assert line in found.details
     assert line in reproducers(report)
     assert first.shown in printed(report)
     assert line in printed(report)

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform.report_formats import to_junit
+from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.report_text import behaviour, print_report
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdict_table import FAILING

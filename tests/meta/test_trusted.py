@@ -34,7 +34,7 @@ SMOKE = "  goal smoke_clip [@shows:smoke] : false\n"
 LEQ = "(float32_le %1 %2)"
 LE = f'  syntax predicate le   "{LEQ}"\n'
 MEANING = "module Meaning\n\n  use elements.Float32\n"
-CASES = "  (** every input falls into a case. *)"
+CASES = "  goal cases_complete [@kind:theorem]"
 ABSTRACT = "symbol abstract clip.Clip: no definition of predicate le t t, predicate lt t t"
 
 # What is replaced in a file, and the lines that must be reported.

@@ -114,4 +114,4 @@ def test_status(kind, verdicts, status):
         Reply(prover=name, version="1", verdict=verdict, cpu=1.5, task="d", words="")
         for name, verdict in zip(NAMES, verdicts, strict=False)
     )
-    assert Outcome(obligation, replies).status == status
+    assert Outcome(obligation=obligation, replies=replies).status == status

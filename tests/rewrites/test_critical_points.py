@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.language.values import equal, is_nan
+from sonnx_clip.language.values import encode, equal, is_nan
 from sonnx_clip.rewrites.critical_points import STRENGTHS, difference
 from sonnx_clip.rewrites.terms import meaning, read_term
 
@@ -66,5 +66,5 @@ def test_a_rewrite_that_is_wrong_between_two_constants_is_found(type_id):
     """No constant shows it: only numbers strictly between A and B do."""
     before = read_term("if A < X then (if X < B then A else X) else X", "before")
     in_type = meaning(type_id)
-    values = {"A": in_type.number("1"), "B": in_type.number("3")}
+    values = {"A": encode("1", in_type.etype), "B": encode("3", in_type.etype)}
     assert difference(in_type, before, read_term("X", "after"), values, "numbers") is not None

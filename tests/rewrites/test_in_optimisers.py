@@ -9,7 +9,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from sonnx_clip.language import tree
+from sonnx_clip.language import encode, tree
 from sonnx_clip.rewrites.critical_points import STRENGTHS, critical_points, difference
 from sonnx_clip.rewrites.rewrite import rewrite_of
 from sonnx_clip.rewrites.terms import meaning, read_term
@@ -139,7 +139,7 @@ def test_an_optimiser_makes_the_rewrite_as_stated(published):
         read_term(published.around.format(text), published.rewrite)
         for text in (rewrite.entry.before, rewrite.entry.after)
     )
-    constants = {name: FLOAT32.number(text) for name, text in published.constants.items()}
+    constants = {name: encode(text, FLOAT32.etype) for name, text in published.constants.items()}
     (seen,) = (seen for seen in rewrite.entry.seen if seen.project == published.project)
 
     model = optimised(model_of(before, constants), published.project, seen.version)
