@@ -83,6 +83,7 @@ def assert_clip(
     differ = np.flatnonzero(results != expected)
     values = entries[differ], low, high, expected[differ], results[differ]
     latitude = accepted_by(etype, values, latitudes(etype, policy, operator))
+    # The index of the latitude that accepts an entry is -1 where none does.
     wrong = differ[latitude < 0]
     if not len(wrong):
         return
@@ -95,6 +96,7 @@ def assert_clip(
         got=int(results[at]),
         expected=int(expected[at]),
     )
+    # As indices of the array, which was compared as a flat one.
     place = np.unravel_index(at, due.shape)
     where = "".join(f"[{int(index)}]" for index in place) or " ()"
     raise AssertionError(f"{etype.id}, entry{where}: {first}; {len(wrong)} of {due.size} wrong")

@@ -214,6 +214,7 @@ def names_in(*exprs: Expr) -> set[str]:
 def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
     """A node with other trees right below it."""
     fields = _PARTS[type(expr)]
+    # One field for all parts of an application, else one for each.
     values: Any = parts
     if fields == ("arguments",):
         values = [tuple(parts)]

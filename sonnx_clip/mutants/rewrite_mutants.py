@@ -107,6 +107,7 @@ def _mutants_of(
     name = f"{KIND}.{rewrite.id}.{field}"
     names = rewrite.constants
     if field == "after":
+        # A term has X, too; a condition is about constants alone.
         names = (ELEMENT, *names)
     for change, mutant in _changes(original, names):
         yield RewriteMutant(
@@ -238,6 +239,7 @@ def rewrites_proved_equivalent(mutants: Iterable[RewriteMutant], build: Path) ->
         goal = f"equal_{number}"
         keys[goal] = mutant.key
         question = _equality(mutant, mutant.parts, goal)
+        # Once for each family: equal terms are the same in every strength.
         for family in {family for family, _ in mutant.judged}:
             questions[family].append(question)
     if not questions:

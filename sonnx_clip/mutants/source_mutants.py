@@ -75,6 +75,8 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
             continue
         name = f"{file} {function.name}"
         for node in ast.walk(function):
+            # The source is changed as text, not printed from the tree, so that lines keep their
+            # numbers.
             for edited in _edits_in_python(node):
                 assert isinstance(node, ast.expr | ast.stmt)
                 begin = starts[node.lineno - 1] + node.col_offset

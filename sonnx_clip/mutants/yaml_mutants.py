@@ -123,8 +123,6 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
     """Each changed part of a condition, what replaces it, and the whole condition."""
     for other in _edits(expr, names):
         yield expr, other, other
-    if isinstance(expr, tree.Subscript):
-        return
     is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If)
     if is_atom and kind_of(expr) is Kind.BOOL:
         negated = tree.Not(expr)

@@ -66,6 +66,7 @@ def write_context_record(record: ContextRecord) -> None:
     """Write the record of one runtime or optimiser in the place of its last one."""
     folder = repo_file(FOLDER)
     make_folder(folder)
+    # Characters such as arrows stay readable in the repository.
     text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
     write_whole(folder / f"{record.name}.json", f"{text}\n")
 

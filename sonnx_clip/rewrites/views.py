@@ -213,6 +213,7 @@ def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
 
 def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Status | None:
     """The weakest status of obligations; None if a run has not proved one, or there are none."""
+    # What was proved of some obligations says nothing of the condition as a whole.
     if not ids or not statuses.keys() >= set(ids):
         return None
     known = [statuses[id_] for id_ in ids]
@@ -221,6 +222,7 @@ def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Statu
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     """Rewrites as text, a paragraph each; with all that is known where there is one alone."""
+    # A list is to be skimmed: reasons, witnesses and reports would hide the conditions.
     is_alone = len(shown.rewrites) == 1
     lines_of = _lines_alone if is_alone else _lines
     blocks = [lines_of(rewrite) for rewrite in shown.rewrites]

@@ -16,6 +16,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 @cache
 def numpy_type(name: str) -> np.dtype[Any]:
     """The dtype of an element type, by its id."""
+    # By its type: it is not among NumPy's own names.
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 
 
