@@ -49,6 +49,7 @@ def assert_clip(
     """
     if policy not in ("default", "strict"):
         raise ValueError(f"the policy is default or strict, not {policy!r}")
+    # First, since it refuses what is no operand of Clip.
     due = clip(x, min, max)
     # A subclass may mean something else by its memory: a masked array has entries that are none.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
@@ -74,6 +75,7 @@ def assert_clip(
     operator = clip_operator()
     etype = operator.spec.element_type(due.dtype.name)
     entries = _bits(np.asarray(x), etype)
+    # One pattern each, which is broadcast to the entries.
     low = _bits(np.asarray(min), etype)
     high = _bits(np.asarray(max), etype)
     results = _bits(got, etype)
@@ -130,4 +132,5 @@ class _WrongEntry:
         """The class of the operands."""
         operands = [from_bits(bits, self.etype.id) for bits in (self.x, self.low, self.high)]
         classes: dict[str, Any] = load_oracle().CLASSES[self.etype.family]
+        # Classes are a partition: one of them holds.
         return next(id_ for id_, holds in classes.items() if holds(*operands))

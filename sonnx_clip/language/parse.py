@@ -334,8 +334,10 @@ class _Parser:
             place = min(expected, len(arguments))
             raise LanguageError(offsets[place], message, shape)
         # Kinds last: that an argument is missing says more than that the wrong one stands there.
-        demanded = zip(arguments, offsets, kinds, strict=False)
-        return tuple(_demand(expr, offset, *allowed) for expr, offset, allowed in demanded)
+        checked: list[Expr] = []
+        for expr, offset, allowed in zip(arguments, offsets, kinds, strict=False):
+            checked.append(_demand(expr, offset, *allowed))
+        return tuple(checked)
 
 
 def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:

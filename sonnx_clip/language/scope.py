@@ -104,6 +104,7 @@ def element_scope(
     """A scope on elements; `result` allows calls of the operator."""
     functions = dict(ELEMENT_FUNCTIONS)
     if result:
+        # Its result is another name for the cases, which cases themselves must not use.
         functions |= operator_function(signature)
     elements = dict.fromkeys(variables, Kind.ELEMENT)  # an entry of each tensor, and the scalars
     return Scope(name, elements, functions, uses, families, signature)

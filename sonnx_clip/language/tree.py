@@ -224,6 +224,7 @@ def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """An expression with each node replaced, its parts before itself; None keeps a node."""
     parts = parts_of(expr)
+    # A node without parts is kept as it is, and not copied.
     with_new_parts = expr
     if parts:
         with_new_parts = with_parts(expr, [rewritten(part, change) for part in parts])

@@ -113,6 +113,7 @@ def reasons() -> dict[str, str]:
 
 def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
     """A mutant that nothing kills, with the reason that fits it."""
+    # A proof needs no reason beside it.
     reason = "" if equivalent else _written_reason(mutant)
     outcome: Outcome = "reason" if reason else "open"
     if equivalent:

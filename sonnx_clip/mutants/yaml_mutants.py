@@ -125,6 +125,7 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
         yield expr, other, other
     is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If)
     if is_atom and kind_of(expr) is Kind.BOOL:
+        # Of a compound condition each part is negated by itself, further down.
         negated = tree.Not(expr)
         yield expr, negated, negated
     parts = parts_of(expr)

@@ -55,6 +55,7 @@ def _problem(group: Sequence[LocatedDeviation]) -> str:
         parts.append(f"the step {first.step} alone")
     # A rewrite that is known has a section with its condition; of another one the condition is told.
     if first.rewrite:
+        # The page of known problems is in a folder below that of rewrites.md.
         parts.append(f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})")
     elif first.legal_when:
         parts.append(first.legal_when)

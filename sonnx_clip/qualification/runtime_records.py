@@ -141,6 +141,7 @@ def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
         keyed.append((key, behaviour))
     behaviours = [_merged(alike) for alike in values_by_key(keyed).values()]
     readings = {}
+    # Each once: a runtime does the same in every element type.
     remarks: set[str] = set()
     for result in report.types:
         if result.readings is not None:

@@ -153,6 +153,7 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
     # weakest (`Rewrite.stated`).
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
+    # Those that test nothing first: any witness shows them wrong.
     if unguarded:
         wrong = next((c for c in weakest_first if c.witness is not None), None)
         yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
