@@ -12,7 +12,7 @@ from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
-from sonnx_clip.root.dtypes import Array, bits_type, from_bits
+from sonnx_clip.root.dtypes import Array, bits_of, from_bits
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -74,12 +74,12 @@ def assert_clip(
             )
     operator = clip_operator()
     etype = operator.spec.element_type(due.dtype.name)
-    entries = _bits(np.asarray(x), etype)
+    entries = bits_of(np.asarray(x))
     # One pattern each, which is broadcast to the entries.
-    low = _bits(np.asarray(min), etype)
-    high = _bits(np.asarray(max), etype)
-    results = _bits(got, etype)
-    expected = _bits(due, etype)
+    low = bits_of(np.asarray(min))
+    high = bits_of(np.asarray(max))
+    results = bits_of(got)
+    expected = bits_of(due)
 
     # The latitude is evaluated only where bits differ.
     differ = np.flatnonzero(results != expected)
@@ -102,10 +102,6 @@ def assert_clip(
     place = np.unravel_index(at, due.shape)
     where = "".join(f"[{int(index)}]" for index in place) or " ()"
     raise AssertionError(f"{etype.id}, entry{where}: {first}; {len(wrong)} of {due.size} wrong")
-
-
-def _bits(values: Array, etype: ElementType) -> Array:
-    return np.ascontiguousarray(values).reshape(-1).view(bits_type(etype.id))
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,7 @@ def prove_by_frama_c(
     root = root or repo_root()
     with_kernel = tuple(etype for etype in spec.element_types if etype.c is not None)
     chosen = _chosen_types(with_kernel, spec, types)
-    # As for Coq; a file in the folder that is not rendered is refused too, since it could be
-    # included.
+    # As for Coq. A file in the folder that is not rendered is stale, too.
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
     began = time.monotonic()

@@ -29,7 +29,7 @@ from sonnx_clip.contexts.explain import ExplainedGraphs, explained
 from sonnx_clip.contexts.graphs import SOURCE, asked_opsets, graphs
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import type_of_clip
-from sonnx_clip.root.dtypes import Array, bits_type
+from sonnx_clip.root.dtypes import Array, bits_of
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.first_graphs import ask_first_graphs
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, ChainOutcome, ModelRun
@@ -440,6 +440,7 @@ def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     for bound, value in bounds.values.items():
         name = bound.lower()
         feeds[name] = value
+        # Where bounds are results of nodes, these read the inputs of such names.
         feeds[SOURCE + name] = value
     feeds["x"] = x.reshape(context.first_shape)
     # Of an If: which branch is taken. Of a Loop: that it goes on.
@@ -515,10 +516,8 @@ def _legal(rewrite: Explanation, wrong: Wrong) -> str:
 
 
 def _value(array: Array, entry: int) -> Shown:
-    name = array.dtype.name
-    patterns = np.ascontiguousarray(array).view(bits_type(name))
-    pattern = int(patterns[entry])
-    return shown_number(pattern, type_of_clip(name))
+    pattern = int(bits_of(array)[entry])
+    return shown_number(pattern, type_of_clip(array.dtype.name))
 
 
 def _result(outcome: ChainOutcome, entry: int) -> Shown:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sonnx_clip.contexts.context import BOUNDS, Tensor, X, scalar_of
 from sonnx_clip.language import tree
-from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_of, bits_type, hex_bits, numpy_type
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ONNX_NAMES
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ def array_text(value: Array) -> str:
     name = value.dtype.name
     unsigned = bits_type(name)
     # As unsigned integers: a decimal would lose the sign and the payload of a NaN.
-    patterns = np.ascontiguousarray(value).view(unsigned)
-    texts: list[str] = []
-    for pattern in patterns.reshape(-1).tolist():
-        texts.append(hex_bits(pattern, name))
+    texts = [hex_bits(pattern, name) for pattern in bits_of(value).tolist()]
     first = texts[0]
     in_bits = f"np.{unsigned.name}"
     as_type = f"view(np.{name})"

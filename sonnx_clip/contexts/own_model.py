@@ -19,7 +19,7 @@ from sonnx_clip.contexts.weights_of_one import (
 )
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import read_term, type_of_clip
-from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
+from sonnx_clip.root.dtypes import Array, bits_of, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, ModelRun
@@ -425,8 +425,8 @@ def _units_apart(left: Array, right: Array) -> Array:
     """How many floats two results are apart; of NaNs it says nothing."""
     width = 8 * left.dtype.itemsize
     sign = np.uint64(1 << (width - 1))
-    left_bits = _patterns(left).astype(np.uint64)
-    right_bits = _patterns(right).astype(np.uint64)
+    left_bits = bits_of(left).astype(np.uint64)
+    right_bits = bits_of(right).astype(np.uint64)
     # Without its sign, the pattern of a float counts the floats between it and zero.
     left_rank = left_bits & ~sign
     right_rank = right_bits & ~sign
@@ -436,15 +436,9 @@ def _units_apart(left: Array, right: Array) -> Array:
     return np.where(have_one_sign, on_one_side, across_zero)
 
 
-def _patterns(array: Array) -> Array:
-    """The bits of the entries."""
-    unsigned = bits_type(array.dtype.name)
-    return np.ascontiguousarray(array).view(unsigned)
-
-
 def _shown(array: Array, entry: int) -> str:
     value = array[entry]
     if array.dtype.kind == "b":
         return str(bool(value))
-    pattern = int(_patterns(array)[entry])
+    pattern = int(bits_of(array)[entry])
     return f"{value:.9g} ({hex_bits(pattern, array.dtype.name)})"

@@ -209,6 +209,7 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         key = _key(window)
         earlier = by_key.get(key)
         if earlier is not None:
+            # Judged once, and reported with the names of all Clips that have it.
             window = replace(earlier, clips=(*earlier.clips, name))
         by_key[key] = window
     cut.windows = list(by_key.values())

@@ -170,6 +170,7 @@ def _place_of_source(spec: Spec, source: Source) -> SourcePlace:
 
 def _label(operand: Operand) -> str:
     """What an operand is called beside its number: ``L (min)``, ``X``."""
+    # Scalars have a name in ONNX that readers know better: min, max.
     return operand.id if operand.role == "tensor" else f"{operand.id} ({operand.onnx})"
 
 
@@ -311,6 +312,7 @@ def _reading_lines(readings: Sequence[ReadingView]) -> Iterator[str]:
 def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
     # Those about kernels are many, and say the same of every case.
+    # In the order in which a status first occurs.
     by_status: dict[str, list[ObligationShown]] = {}
     for obligation in obligations:
         by_status.setdefault(_status_words(obligation), []).append(obligation)

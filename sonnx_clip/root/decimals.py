@@ -29,7 +29,7 @@ def round_to_format(magnitude: Fraction, form: BinaryFormat) -> int:
     """
     if magnitude == 0:
         return 0
-    # The exponent of the least normal number: one less the bias.
+    # The exponent of the least normal number: 1 - bias.
     least = 2 - (1 << (form.exponent - 1))
     # The difference of the lengths is the exponent, or one more.
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()

@@ -33,6 +33,11 @@ def from_bits(patterns: Any, name: str) -> Array:
     return bits.view(numpy_type(name))
 
 
+def bits_of(array: Array) -> Array:
+    """The bit patterns of all entries of an array, in C order, shape (entries,)."""
+    return array.reshape(-1).view(bits_type(array.dtype.name))
+
+
 def bit_pattern(bits: int, name: str) -> BitPattern:
     """The bits of a number of an element type."""
     return BitPattern(bits, 8 * numpy_type(name).itemsize)
