@@ -312,7 +312,6 @@ def _reading_lines(readings: Sequence[ReadingView]) -> Iterator[str]:
 def _obligation_lines(type_id: str, obligations: Sequence[ObligationShown]) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
     # Those about kernels are many, and say the same of every case.
-    # In the order in which a status first occurs.
     by_status: dict[str, list[ObligationShown]] = {}
     for obligation in obligations:
         by_status.setdefault(_status_words(obligation), []).append(obligation)
