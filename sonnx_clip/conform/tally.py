@@ -133,7 +133,7 @@ class Tally:
         results = compared_results(request, expected, answer.bits, failures)
 
         layout = _layout(request)
-        of_layout = self._calls.setdefault(layout, CallsOfLayout())
+        of_layout = self._calls.setdefault(layout, CallsOfLayout(self._etype))
         of_layout.add(request, answer.failures)
         returned = np.ones(request.count, bool)
         deaths = 0
