@@ -57,7 +57,7 @@ class Tally:
         self._of = operator
         self._ids = operator.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, operator)
-        self._sample = AnswerSample(etype, self._accepts)
+        self._sample = AnswerSample(etype, self._accepts, operator)
 
         # What is counted, by class or tag, by layout, and by purpose.
         keys = (*self._ids, *TAGS)
