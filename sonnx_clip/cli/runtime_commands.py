@@ -156,7 +156,9 @@ def check(
             as_json=format == "json",
             repro=repro,
         )
+        # Each runtime has its report, and the worst status counts.
         raise typer.Exit(max(map(judge_model, runtimes)))
+    # Of the first runtime, in whose place the loop below puts each.
     options = CheckOptions(
         runtimes[0],
         dtype or [],

@@ -59,6 +59,7 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
     dialect = spec.dialect(id_)
     etype = spec.element_type(type_id)
     float_type = spec.element_type("float32")
+    # Bounds that are not of the type of X are FLOAT, as attributes or members of a structure.
     bound_type = etype if dialect.bound_type == "tensor" else float_type
     types = {
         "x": etype,
@@ -77,6 +78,7 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         if isinstance(value, Fraction):
             operands[name] = value
         else:
+            # A scalar of NumPy, and no array of rank 0.
             operands[name] = from_bits(value, types[name].id)[()]
     try:
         # X has one entry in the least rank that the dialect takes: the rank does not matter.
@@ -126,6 +128,7 @@ def _allowed(
     for x in (x_as_used, *call.other_x):
         numbers, allows_nan = answers_told(spec, etype, reading, (x, *bounds))
         for number in numbers:
+            # As bits, so that zeros of both signs are two answers.
             if number not in allowed:
                 allowed.append(number)
         any_nan = any_nan or allows_nan

@@ -116,6 +116,8 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, witness, record) for witness in entry.witnesses)
     severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
     if any(witness.runtimes_disagree for witness in witnesses):
+        # The highest comes last, since runtimes may disagree where the claim is about the text
+        # alone.
         severity = "high"
     return FindingView(
         id=entry.id,
@@ -200,6 +202,7 @@ def _silence(spec: Spec, witness: MeasuredWitness) -> str:
     """Why no runtime answered."""
     if not is_in_spec(spec):
         return NOT_IN_SPEC
+    # Where a runtime was asked and none has an answer, all of them refused.
     return REFUSED if asked_forms(spec, witness) else NOT_RUN
 
 
@@ -215,6 +218,7 @@ def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
+    # No line is a claim too: that a word does not occur on the page.
     numbers = list(map(str, witness.stands_at or ()))
     if not numbers:
         where = "in no line"

@@ -73,6 +73,7 @@ def write_record(specs: Sequence[Spec]) -> Measured:
     """Run all runtimes on some operators, and write the record; UserError if one is not installed."""
     versions: dict[str, str] = {}
     answers: list[MeasuredAnswer] = []
+    # The versions of all operators are one record: a runtime is installed once.
     for spec in specs:
         runtimes = installed_runtimes(spec)
         for name, runtime in runtimes.items():
@@ -123,6 +124,7 @@ def _run(question: Question, runtime: Runtime) -> Any:
     inputs = _inputs(question, signature)
     if question.form == CALL:
         function = runtime.open(question.type)
+        # None in the place of an operand that is missing.
         operands = map(inputs.get, signature.keys)
         return function(*operands)
     assert runtime.open_model is not None
@@ -163,6 +165,7 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
     shapes = {}
     for name, value in inputs.items():
         shapes[name] = f"[{ENTRIES}]" if value.shape else ""  # a scalar
+    # The operator itself; other forms spell out what ONNX defines it by.
     if question.is_node:
         # An empty name stands for an input that is missing; behind the last one none is needed.
         arguments = [key if key in inputs else '""' for key in signature.keys]
@@ -171,6 +174,7 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
         attributes = _attributes(question, signature)
         nodes = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
     else:
+        # The nodes are the same in all operator sets, whose number follows the name of the form.
         form, _, _ = question.form.partition("-")
         nodes = _NODES[form]
     text = model_text(question.type, question.operator_set, shapes, nodes)

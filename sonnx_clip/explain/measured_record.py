@@ -71,6 +71,8 @@ class Question(Stored):
 
     def is_answered_by(self, answer: MeasuredAnswer) -> bool:
         """Whether an answer is one to this question: it has the fields of its question, and more."""
+        # Without the operator: `read_measured` leaves only the answers about that of the
+        # specification.
         asked = (answer.form, answer.type, answer.operands)
         return asked == (self.form, self.type, self.operands)
 
@@ -105,6 +107,7 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
+    # By their texts, since the operands are a dict, which has no hash.
     distinct: dict[str, Question] = {}
     for entry in spec.findings:
         for witness in entry.witnesses:
@@ -168,6 +171,7 @@ def read_measured(spec: Spec) -> Measured:
 
 def is_in_spec(spec: Spec) -> bool:
     """Whether a specification is that of an operator of spec/, and not of a file of the user's own."""
+    # The name alone would not do: a user's own file may be about an operator of the same name.
     return spec.file == f"spec/{spec.signature.function}.yaml"
 
 
@@ -195,6 +199,7 @@ def record_text(record: Measured) -> str:
     # Rendered without the answers, which then go into the brackets of the empty list.
     without_answers = record.model_copy(update={"answers": ()})
     head = without_answers.model_dump_json(indent=1)
+    # The last pair of brackets: the answers are the last field.
     opening, closing = head.rsplit("[]", 1)
     lines = [f"  {answer.model_dump_json()}" for answer in record.answers]
     answers = ",\n".join(lines)

@@ -88,6 +88,8 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         cells = [_cell(spec, etype, reading, samples_of_class) for reading in spec.readings]
         expected = evaluator(spec, etype).result(*triple)
         operands = dict(zip(keys, texts, strict=True))
+        # Operands first, by names that only the specification knows: validation takes them as
+        # further keys.
         row = {
             **operands,
             "id": klass.id,
@@ -119,6 +121,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
         witness = klass.inhabited_by.texts()
         tried.append(tuple(witness.values()))
     few = FEW[etype.family]
+    # Few numbers, since every triple of them is evaluated in each of the readings.
     tried += product(few, repeat=len(spec.signature.operands))
 
     samples: dict[str, Samples] = {klass.id: {} for klass in classes}

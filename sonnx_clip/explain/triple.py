@@ -156,6 +156,7 @@ def explain_triple(
         "readings": tuple(readings),
         "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
     }
+    # Further keys, whose names only the specification knows.
     operands = {key: written_number(value, etype) for key, value in values.items()}
     return TripleExplanation.model_validate({**facts, **operands})
 
@@ -205,6 +206,7 @@ def _acceptable(
             continue
         nan = is_nan(answer, etype)
         for latitude in evaluator(spec, etype).latitudes(triple, answer):
+            # One entry for all NaNs of a latitude, whatever their signs and payloads.
             key = (latitude.id, "nan" if nan else str(answer))
             acceptable[key] = AlsoAcceptable(
                 latitude=latitude.id,
@@ -225,7 +227,6 @@ def _reading(
         agreement = "by value"
 
     # Any NaN is one answer here; `answers` has those of both signs.
-
     numbers, any_nan = answers_told(spec, etype, reading, triple)
     shown: list[WrittenNumber | None] = [written_number(number, etype) for number in numbers]
     if any_nan:
@@ -243,6 +244,7 @@ def _obligations(
     statuses = status_of(spec, obligations) if status_of else {}
     views = []
     for obligation in obligations:
+        # Without a run of the provers there is none, and no status is shown.
         outcome = statuses.get(obligation.id)
         views.append(
             ObligationShown(

@@ -214,12 +214,12 @@ class Caller:
         returns_x = False
         last = None
         for call in range(request.count):
-            board.call = (
-                call  # before the call: if it kills this process, the supervisor reads which it was
-            )
+            # Before the call: if it kills this process, the supervisor reads which it was.
+            board.call = call
             arguments = operands.of_call(call)
             result = call_once(function, arguments)
-            if os.getpid() != self._process:  # a fork that the runtime has made of this process
+            # A fork that the runtime has made of this process: two of them would write on the board.
+            if os.getpid() != self._process:
                 os._exit(0)
             if isinstance(result, Failure):
                 _note(board, call, result)

@@ -299,6 +299,8 @@ def environment(
         todo = f"fix or update that package: its entry point is {entry.value}"
         title += f" of the package {_package(entry)}"
     elif todo is None:
+        # The advice is on the likeliest cause for each kind of name; else to import it, which shows
+        # Python's error.
         in_file = file_function(target)
         if kind == "exec":
             todo = MISSING_HELLO
@@ -362,6 +364,7 @@ def _imported(path: str) -> ModuleType:
     # Before it runs: dataclasses and pickle look a module up by its name.
     sys.modules[name] = module
     sys.dont_write_bytecode = True  # `check` leaves no __pycache__ in a user's folder
+    # As Python does for a script.
     folder = file.resolve().parent
     sys.path.insert(0, str(folder))
     spec.loader.exec_module(module)

@@ -318,6 +318,7 @@ class ModelWorker(Child):
             self.is_usable = False
             raise RuntimeDiedError(f"{died.words}; not restarted after {self._deaths} crashes")
         results: list[Array | Failure] = []
+        # Behind them are the rows of the chains that follow.
         for run, row in zip(chain.runs[:before], rows, strict=False):
             results.append(_array(run, row))
         # After the results are copied: a new process clears the board.

@@ -88,6 +88,7 @@ def runtime_of_models(
         try:
             function(*operands)  # an exception is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
+            # The refusal of the usual form, where both were refused.
             raise refusal or error from None
         return function
 

@@ -214,9 +214,8 @@ class _Supervisor:
             count = self._read()
             # A pipe that is full stops the runtime, and its time would count as that of the runtime.
             pause = _EVERY / 20 if count else _EVERY
-            if (
-                board.done
-            ):  # since the condition of the loop was tested: what it printed is no cause for death
+            # Done since the condition of the loop was tested: what it printed is no cause for death.
+            if board.done:
                 break
             printed += count
             if printed > _MOST_PRINTED:

@@ -165,6 +165,7 @@ class Child:
                 began = "started" if is_program else "imported"
                 raise environment(self.name, f"while it was {began}: {died.words}")
             raise RuntimeDiedError(died.words)
+        # Its first note with a word, written before anything of a request.
         greeting = next(self._board.notes("word"))
         self.remarks = remarks_of(self._board)
         if greeting["word"] == "missing":
@@ -206,6 +207,7 @@ class Child:
         with suppress(OSError):
             self._connection.close()
         # Closing the connection ends it in an orderly way, which kills the runtime; a stuck one is killed.
+        # Longer than the supervisor takes to kill the processes of a runtime.
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
@@ -282,6 +284,7 @@ class Worker(Child):
         self.entries: int | None = greeting["entries"]
         self.few: bool = greeting["few"]
         self.models: dict[bool, RunText] = dict(greeting["models"])
+        # For reproducers of plain calls; those of forms have the texts of `models`.
         self._set_up: str = greeting["set_up"]
         self._form = None if greeting["form"] is None else ModelForm(**greeting["form"])
 
