@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
@@ -12,7 +12,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Kind
     from sonnx_clip.language.types import ElementType
@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 FOLDER = "generated/why3"
 ORDERED = "why3/ordered.mlw"
+# Clip and its tensors as written by hand, of the element type that the module has in scope.
 CLIP = "clone export clip.Clip with type t = t, predicate le = le, predicate lt = lt"
 TENSORS = (
     "clone export tensor.TensorClip with"
     " type t = t, predicate le = le, predicate eq = eq, function clip = clip"
 )
+
+
+class Generated(NamedTuple):
+    """Generated files by their path in the repository, and the obligations that go with them."""
+
+    files: Mapping[str, str]
+    obligations: tuple[Obligation, ...]
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,7 @@ class Module:
     @property
     def text(self) -> str:
         """The module."""
+        # Why3 reads from top to bottom: what is used, what is declared of it, what is claimed of that.
         blocks = ["\n".join(f"  {use}" for use in self.uses), *self.parts]
         blocks += [goal.text for goal in self.goals]
         if self.smoke:
@@ -172,6 +181,7 @@ def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
 
 def smoke(name: str) -> Goal:
     """The goal that must not be proved; generated/replay.sh recognises it by the prefix of its name."""
+    # Without the prefix the script would take a proof of `false` for a success.
     assert name.startswith("smoke_"), name
     return Goal(name, "smoke", ("smoke",), "no prover finds false", "false")
 

@@ -46,7 +46,7 @@ class ProofResults:
 def proof_results(operator: ProvedOperator) -> ProofResults:
     """Derive the results of an operator from its record and its theories."""
     spec, proofs = operator.spec, operator.proofs
-    _, canaries = render_canaries(spec)  # false statements, which each prover must refute
+    canaries = render_canaries(spec).obligations  # false statements, which each prover must refute
     texts = dict(theory_texts(operator.theories_root))
     in_tasks = (item for item in proofs.trusted if item.kind in _OF_TASKS)
     # What the theories assume is read again, and not taken from the record.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from sonnx_clip.backends.generate import Generated
+    from sonnx_clip.backends.theory import Generated
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.prove.proofs_record import ProofsRecord
     from sonnx_clip.spec import Spec

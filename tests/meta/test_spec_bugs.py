@@ -6,6 +6,7 @@ import pytest
 
 from sonnx_clip.backends import generate, whyml_printer
 from sonnx_clip.backends.c_reference import kernel_theories
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import nightly_but
@@ -35,7 +36,7 @@ def plant(bugs, bench):
             text = text.replace(bug.old, bug.new)
         else:
             bench.plant(bug.file, bug.old, bug.new)
-    planted = ({**files, FLOAT16: text}, obligations)
+    planted = Generated({**files, FLOAT16: text}, obligations)
     targets = [
         (
             every,
