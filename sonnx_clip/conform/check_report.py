@@ -87,6 +87,7 @@ class Deviation(Stored):
         """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
+        # The operands are in the order of the signature, which names the result last.
         bits = (*self.operands.values(), self.got)
         return dict(zip(signature.all_ids, bits, strict=True))
 
@@ -94,6 +95,7 @@ class Deviation(Stored):
 class Sum(Stored):
     """Counts that can be added, field by field; of deviations with one key, and of words, the first stay."""
 
+    # The tally counts in place, result by result; what is stored of it changes no more.
     model_config = ConfigDict(frozen=False)
 
     def __add__(self, other: Self) -> Self:
@@ -107,16 +109,17 @@ class Sum(Stored):
 def _added(one: Any, other: Any) -> Any:
     match one:
         case bool():  # before int: a bool is an int of Python
+            # `Raised.refusal`: every exception has to be a rejection.
             return one and other
         case int():
             return one + other
         case dict():
             return added(one, other)
-        case tuple():
+        case tuple():  # the deviations of a `Count`
             known = {deviation.key for deviation in one}
             more = [deviation for deviation in other if deviation.key not in known]
             return (*one, *more)
-        case _:
+        case _:  # words, or None
             return one or other
 
 
@@ -290,6 +293,7 @@ class TypeReport(Stored):
     @property
     def has_blind_forms(self) -> bool:
         """Whether it opens models, and nothing was compared in any form of one."""
+        # Where no other call gave a result either, the verdict of the type says so.
         if self.forms is None or self.compared == 0:
             return False
         return not any(form.compared for form in self.forms)
@@ -299,6 +303,7 @@ def _name_in_ascii(name: str) -> str:
     try:
         require_ascii(name)
     except UserError as error:
+        # pydantic reports a ValueError as a mistake in this field; another error would pass through it.
         raise ValueError(error.what) from None
     return name
 

@@ -64,6 +64,7 @@ class ClipTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Run the campaign, or read the report of the process that did."""
+        # A worker of pytest-xdist has `workerinput`: the runtime is judged once, by the main process.
         shared = getattr(self._config, "workerinput", {}).get(_SHARED)
         if shared is not None:
             self._report = Report.model_validate_json(shared)
@@ -177,6 +178,7 @@ class ClipItem(pytest.Item):
 
 
 def _items(session: pytest.Session, judged_cases: list[ReportLine]) -> Iterator[ClipItem]:
+    # By element type and class.
     first_shown: dict[tuple[str, str], ReportLine] = {}
     for case in judged_cases:
         if case.deviations:

@@ -76,6 +76,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
+    # From here on brackets are those of calls, paths and words of runtimes, and no styles of Rich.
     by_type = {of_type.type: of_type.contexts for of_type in report.types}
     for line in context_lines(by_type, pasted=pasted):
         show(line, markup=False)
@@ -97,6 +98,7 @@ def report_summary(report: Report) -> str:
     judged = f"{report.runtime_version} ({', '.join(options)}): {counts}"
 
     compared = f"{report.compared:,} results compared"
+    # Stored verdicts took no time: of a run that has no others, the time would say nothing.
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"
     return "; ".join([judged, compared, *_remarks(report)])
@@ -142,6 +144,7 @@ def reproducers(report: Report) -> str:
         place = f"{etype}, {id_}, {deviation.key}"
         if form:
             place += f", model with {form}"
+
         # In one line: a runtime's own words would leave the comment otherwise.
         shown = " ".join(deviation.shown.split())
         lines.append(f"\n# {place}: {shown}")
@@ -149,6 +152,7 @@ def reproducers(report: Report) -> str:
             lines.append(command_line(deviation.reproduce))
         else:
             lines.append(f"# {deviation.words}")
+
     for etype, context, wrong in report.context_deviations:
         shown = f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}"
         lines.append(f"\n# {etype}, context {context.id}: {shown}")
@@ -264,8 +268,10 @@ class _Block(NamedTuple):
 
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
+    # Within a kind the lines keep the order of the report, and so do blocks: the sort is stable.
     kinds: Sequence[str] = DEVIATION_KINDS
     lines = sorted(deviating(report, spec), key=lambda line: kinds.index(line.head))
+
     blocks: dict[_Block, list[ReportLine]] = {}
     unprinted = 0  # reproducers
     for line in lines:
@@ -274,6 +280,7 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
         blocks.setdefault(block, []).append(line)
         if line.deviations[0].reproduce:
             unprinted += 1
+
     for block, alike in blocks.items():
         example = min(alike, key=_complexity)
         yield from _block(block, alike, example, spec)
@@ -300,8 +307,8 @@ def _block(
     """The lines of a cause: how many results deviate, the meaning of the class, and an example."""
     (first,) = example.deviations
     style = "yellow" if first.kind == "acceptable" else "bold red"
-    call = f"model with {first.form}" if block.in_forms else first.layout
     classes = list(dict.fromkeys(line.id for line in lines))
+    # Without a known cause the class is named as one (`report_lines._cause`), and not again.
     within = "" if classes == [block.cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{first.kind}[/], {escape(block.cause)}: {_shares(lines)}{within}"
     yield from _meaning(example, first, spec, is_named=len(classes) > 1)
@@ -312,6 +319,7 @@ def _block(
     shown = escape(first.shown)
     if reason and reason != block.cause:
         shown += f"; {escape(reason)}"
+    call = f"model with {first.form}" if block.in_forms else first.layout
     yield f"    {example.etype}, {call}: {shown}"
 
 
@@ -343,13 +351,15 @@ def _shares(lines: Sequence[ReportLine]) -> str:
         if known is None or share.unit == FORMS:
             sums[etype] = share
         else:
-            deviating_in_both = known.deviating + share.deviating
-            compared_in_both = known.compared + share.compared
-            sums[etype] = Share(deviating_in_both, compared_in_both, share.unit)
-    words = []
+            sums[etype] = Share(
+                deviating=known.deviating + share.deviating,
+                compared=known.compared + share.compared,
+                unit=share.unit,
+            )
+    shown = []
     for etype, (number, compared, unit) in sums.items():
-        words.append(f"{etype} {number:,} of {compared:,} {unit}")
-    return ", ".join(words)
+        shown.append(f"{etype} {number:,} of {compared:,} {unit}")
+    return ", ".join(shown)
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -368,7 +378,7 @@ def form_lines(report: Report) -> Iterator[str]:
     judged = [of_type for of_type in report.types if _compared_forms(of_type)]
     if not judged:
         return
-    numbers = []
+    numbers = []  # of the forms that were compared, for each type
     differing = []
     better = []
     for of_type in judged:
@@ -401,12 +411,12 @@ def _only_forms(report: Report) -> str:
         return ""
     first = constant[0]
     served = [form.form for form in first.served_forms]
-    every = [form.form for form in first.forms or ()]
+    tried = [form.form for form in first.forms or ()]
     types = ""
     if len(constant) < len(report.types):
         names = ", ".join(of_type.type for of_type in constant)
         types = f"{names} "
-    return f" ({types}only {described(served, every)})"
+    return f" ({types}only {described(served, tried)})"
 
 
 def behaviour(report: Report) -> Iterator[str]:
@@ -500,7 +510,7 @@ def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: s
         s = ""
     else:
         named = f"reading {readings[0]}"
-        s = "s"
+        s = "s"  # of the verb
     if all(set(readings).issubset(match.exactly) for match in matches):
         return f"all {number} answers kept are those that the {named} require{s}, bit for bit"
     return f"the {named} allow{s} all {number} answers kept, and leave{s} some answers open"
@@ -511,6 +521,7 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
 
     Answers in forms of a model are not among those that are compared with readings.
     """
+    # The reading of this specification. Whoever follows another one is expected to fail somewhere.
     if "cases" not in readings:
         return ""
     # A wrong value in a form of a model is a failure in a compared value, too.
