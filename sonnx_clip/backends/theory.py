@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import escape, header_lines, layout
 from sonnx_clip.claims.claim import Obligation
@@ -28,7 +28,8 @@ TENSORS = (
 )
 
 
-class Generated(NamedTuple):
+@dataclass(frozen=True)
+class Generated:
     """Generated files by their path in the repository, and the obligations that go with them."""
 
     files: Mapping[str, str]

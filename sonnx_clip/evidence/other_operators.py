@@ -56,7 +56,7 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     entries = tuple(entries_of(operator, results.obligations))
     unaccounted = (*results.unaccounted, *statements_not_reviewed(operator))
     opened = open_points(operator, results, entries, unaccounted)
-    # Last: what is counted above is compared by the ids of the operator's own records.
+    # Last: all above looks entries and outcomes up by the ids of the operator's own records.
     ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={
@@ -126,7 +126,8 @@ class _Prefix:
             id=self.of_id(o.id),
             subject=self.of_id(o.subject),
             shows=self.of_ids(o.shows),
-            file=f"build/{self.name}/{o.file}",  # where `prove` leaves the theories of the operator
+            # Where `prove` leaves the theories of the operator: the repository has those of Clip alone.
+            file=f"build/{self.name}/{o.file}",
         )
         return outcome.model_copy(update={"obligation": changed})
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.proofs_record import TrustedItem
 
+# What is only seen in the tasks that Why3 made, and so can be taken from the record alone.
 _OF_TASKS = ("assertion", "setting", "refused")
 
 
@@ -95,6 +96,7 @@ def open_points(
     if incomplete:
         # Counted, not listed: where a prover was left out, these are all obligations.
         yield f"not answered by every prover: {counted(incomplete, 'obligation')}"
+
     for entry in entries:
         if entry.gaps:
             yield f"no obligation shows {entry.id} in {', '.join(entry.gaps)}"

@@ -28,6 +28,7 @@ def rewrite_entries(
     """
     if not any(rewrite.id in shown_by for rewrite in known_rewrites()):
         return
+    # Their obligations are about the abstract theory of a family, and so about all types at once.
     for rewrite in known_rewrites():
         obligations = shown_by.get(rewrite.id, {}).get(ALL_TYPES, ())
         families = tuple(rewrite.entry.legal_when)

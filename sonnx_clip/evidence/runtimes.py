@@ -93,6 +93,7 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
     """One view for each known runtime and each report; ``not run`` without a report."""
+    # Those that are known come first, in their order; then others that someone judged.
     names = dict.fromkeys([*RUNTIMES, *reports])
     return tuple(_runtime(spec, name, reports.get(name)) for name in names)
 

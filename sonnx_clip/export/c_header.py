@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
-_RANKS = 4  # the most axes of a layout
+_RANKS = 4  # the most axes of a layout, for which C has arrays of one length
 _PROGRAM = "vectors.c"
 
 

@@ -142,7 +142,7 @@ def directory_files(
     operator set (`_default_opset` by default). UserError if that is no set of this operator.
     """
     op_type = operator.spec.operator
-    known = {}
+    known = {}  # the operator sets by element type
     for suite in suites:
         known[suite.etype.id] = opsets_of_node(op_type, suite.etype)
     opsets = sorted(set().union(*known.values()))
@@ -355,6 +355,7 @@ def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
         about = _subject(suite, call)
         if about is None:
             continue
+        # Of an array that the layout has arranged: layouts state no rank.
         rank = call.layout.arrange(np.zeros(call.length)).ndim
         name = f"layouts_rank{rank}" if about == "layouts" else about
         if name not in by_name:
@@ -462,11 +463,12 @@ def _of_form(
         name = form_name if form.bounds == "inputs" else f"{form_name}_bounds{row}"
         if name not in by_name:
             by_name[name] = Directory(suite, name, "form", form)
+        directory = by_name[name]
         with_one_answer = _places_with_one_answer(suite, table, row)
         for places in _places(table, form.rank, row, with_one_answer):
             operands = (table.pool[places], *_scalars(table, row))
             expected = table.results[row][places]
-            by_name[name].add(_DataSet(operands, expected))
+            directory.add(_DataSet(operands, expected))
     yield from by_name.values()
 
 

@@ -153,8 +153,10 @@ class TypeSuite:
         """The place in the pool of each entry of X, shape (length,)."""
         pool = self.tables[call.table].pool
         # A layout that repeats has one entry in memory, which all others are.
-        step = 0 if call.layout.repeats else 1
-        places = call.start + step * np.arange(call.length)
+        if call.layout.repeats:
+            places = np.full(call.length, call.start)
+        else:
+            places = call.start + np.arange(call.length)
         return places % len(pool)
 
 
@@ -170,6 +172,7 @@ def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:
     """
     spec = operator.spec
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]  # each once
+    # A type that is named is refused; without names the same types are left out.
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
@@ -248,6 +251,7 @@ def granted_table(
         undefined = outside(*operands, operands[0], operands[0])  # no result decides it
         defined = ~np.atleast_2d(undefined).any(axis=0)
         pools = [pool[defined] for pool in pools]
+
     table = tabulate(etype, pools, scalars, operator)
     operands = _rows_and_columns(pools, scalars)
     return GrantedTable(
@@ -304,9 +308,9 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
         yield SuiteCall(0, pair, PLAIN, size, 0)
     number = 0  # of a call; calls begin at different places of the pool
     for layout in LAYOUTS[1:]:  # the first is PLAIN, which all other calls have
+        length = layout.length or 0
         for turn in range(max(covering, _CALLS_OF_A_LAYOUT)):
             number += 1
-            length = layout.length or 0
             yield SuiteCall(0, turn % covering, layout, length, _start(number, size))
     for length in LENGTHS:
         number += 1
@@ -350,6 +354,7 @@ def flags(
     if etype.family != "float":
         return also
     dtype = numpy_type(etype.id)
+    # Its first bit: the other answer is the expected one with the other sign.
     sign = results.dtype.type(1 << (8 * results.itemsize - 1))
     values = [operand.view(dtype) for operand in operands]
     expected = results.view(dtype)
@@ -360,10 +365,8 @@ def flags(
     accepts = operator.oracle.LATITUDE["float"]
     for latitude in granted(operator):
         answer = answers[latitude.accepts]
-        with np.errstate(invalid="ignore"):
-            accepted = accepts[latitude.id](
-                *values, expected, answer
-            )  # comparing a NaN is no mistake
+        with np.errstate(invalid="ignore"):  # comparing a NaN is no mistake
+            accepted = accepts[latitude.id](*values, expected, answer)
             if latitude.accepts == OTHER_ZERO:
                 # Of another number the answer is its opposite, and no zero.
                 accepted = accepted & (expected == 0)

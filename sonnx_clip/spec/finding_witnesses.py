@@ -54,7 +54,9 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
     texts = witness.texts() | side.texts()  # the numbers of the side come before the others
     x, *bounds = [texts.get(name) for name in spec.signature.ids]
     used: Sequence[Value | None]
-    if side.by in {dialect.id for dialect in spec.dialects}:
+    ids_of_dialects = {dialect.id for dialect in spec.dialects}
+    if side.by in ids_of_dialects:
+        # Only a dialect says what a missing bound is, and converts bounds of another type.
         dialect = spec.dialect(side.by)
         reading = spec.reading(dialect.reading)
         used = effective_bounds(spec, dialect, etype, bounds)

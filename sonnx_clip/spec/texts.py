@@ -61,6 +61,7 @@ class SourceText:
         start = self.words.find(first, at)
         if start < 0:
             return -1, -1
+        # Without `to` the last words are empty, and found right behind the first ones.
         start_of_last = self.words.find(last, start + len(first))
         if start_of_last < 0:
             return -1, -1
@@ -82,6 +83,7 @@ class SourceText:
                 if first_line in section and last_line in section:
                     spans.append((start, end))
                     break
+            # The next one may begin within this one.
             start, end = self.find(quote, None, start + 1)
         return spans
 
