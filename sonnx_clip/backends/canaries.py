@@ -29,6 +29,8 @@ from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.claims.claim import Claim, Kind, Obligation
     from sonnx_clip.language.printing import Piece
     from sonnx_clip.language.tree import Expr
@@ -59,11 +61,7 @@ def render_canaries(spec: Spec) -> Generated:
     # Reversed, so that the first type of a family is what stays under its name.
     first_types = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first_types.values():
-        of_operators = [_module(spec, etype, wrong) for wrong in spec.wrong_operators]
-        # A wrong operator may be right in a family: without NaNs, say.
-        modules = [module for module in of_operators if module.goals]
-        if has_written_theory(spec):
-            modules.append(wrong_conditions(etype))
+        modules = list(_modules(spec, etype))
         kind: Kind = "canary"
         if etype.family == "real":
             # With the axioms of the reals cvc5 finds no model, and takes all its time.
@@ -76,6 +74,16 @@ def render_canaries(spec: Spec) -> Generated:
             obligations = module.obligations(f"canary.{etype.id}", path)
             canaries += [replace(obligation, kind=kind) for obligation in obligations]
     return Generated(files, tuple(canaries))
+
+
+def _modules(spec: Spec, etype: ElementType) -> Iterator[Module]:
+    for wrong in spec.wrong_operators:
+        module = _module(spec, etype, wrong)
+        # A wrong operator may be right in a family: without NaNs, say.
+        if module.goals:
+            yield module
+    if has_written_theory(spec):
+        yield wrong_conditions(etype)
 
 
 def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]:

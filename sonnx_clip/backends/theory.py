@@ -97,6 +97,7 @@ class Declared:
     @property
     def text(self) -> str:
         """The declaration with its comment; a body in lines stays as it is."""
+        # A title of the YAML may have what opens or ends a comment.
         about = f"  (** {escape(self.title, 'mlw')} *)\n" if self.title else ""
         between = "\n    " if self.apart else " "
         body = self.body if "\n" in self.body else layout(self.body)
@@ -157,6 +158,7 @@ class Module:
 
     def obligations(self, subject: str, path: str) -> list[Obligation]:
         """The obligations that it holds."""
+        # In the order in which the text has them.
         end = [smoke(self.smoke)] if self.smoke else []
         return obligations_of(subject, path, self.name, [*self.cloned, *self.goals, *end])
 

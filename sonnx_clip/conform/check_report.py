@@ -5,7 +5,17 @@ A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -21,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.units import Raised
-    from sonnx_clip.contexts.context_report import ContextDeviation
     from sonnx_clip.root.signature import Signature
 
 _T = TypeVar("_T", int, "Count", "Raised")
@@ -90,6 +99,15 @@ class Deviation(Stored):
         # The operands are in the order of the signature, which names the result last.
         bits = (*self.operands.values(), self.got)
         return dict(zip(signature.all_ids, bits, strict=True))
+
+
+class PlacedDeviation(NamedTuple):
+    """A deviation with its element type, its class (or C1, C3), and its form of a model in words, if any."""
+
+    etype: str
+    class_id: str
+    form: str
+    deviation: Deviation
 
 
 class Sum(Stored):
@@ -348,23 +366,15 @@ class Report(Stored):
         return compared
 
     @property
-    def deviations(self) -> Iterator[tuple[str, str, str, Deviation]]:
-        """Every deviation with its element type, its class and its form of a model, if any, in words."""
+    def deviations(self) -> Iterator[PlacedDeviation]:
+        """Every deviation, with its place."""
         for report in self.types:
             for klass in report.classes:
                 for deviation in klass.deviations:
-                    yield report.type, klass.id, "", deviation
+                    yield PlacedDeviation(report.type, klass.id, "", deviation)
             for form in report.forms or ():
-                for id_, deviation in form.deviations.items():
-                    yield report.type, id_, str(form.form), deviation
-
-    @property
-    def context_deviations(self) -> Iterator[tuple[str, ContextReport, ContextDeviation]]:
-        """Every deviation in a context, with its element type."""
-        for report in self.types:
-            for context in report.contexts:
-                for deviation in context.deviations:
-                    yield report.type, context, deviation
+                for class_id, deviation in form.deviations.items():
+                    yield PlacedDeviation(report.type, class_id, str(form.form), deviation)
 
     @property
     def failed(self) -> bool:

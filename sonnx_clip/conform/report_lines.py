@@ -55,6 +55,14 @@ class Share(NamedTuple):
     compared: int
     unit: str
 
+    def plus(self, other: Share) -> Share:
+        """The share in the results of both, which are of one unit."""
+        return Share(self.deviating + other.deviating, self.compared + other.compared, self.unit)
+
+    def __str__(self) -> str:
+        """In words: ``3 of 1,024 results``."""
+        return f"{self.deviating:,} of {self.compared:,} {self.unit}"
+
 
 @dataclass(frozen=True)
 class ReportLine:
@@ -469,9 +477,8 @@ def _cause(of_type: TypeReport, klass: ClassReport, deviation: Deviation, spec: 
         return klass.id
 
     etype = spec.element_type(of_type.type)
-    texts = {name: decode(values[name], etype) for name in spec.signature.ids}
+    nans = [name for name in spec.signature.ids if decode(values[name], etype) == "nan"]
     # One cause for all classes in which a bound is NaN, whichever bound it is.
-    nans = [name for name, text in texts.items() if text == "nan"]
-    if any(name not in spec.signature.tensors for name in nans):
+    if not set(nans).issubset(spec.signature.tensors):
         return "a bound is NaN"
     return f"{nans[0]} is NaN" if nans else f"case {klass.case}"

@@ -89,9 +89,10 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 
 def report_summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
-    options = [f"{report.policy} policy"]
+    options = []
     if report.dialect:
-        options.insert(0, f"against {report.dialect}")
+        options.append(f"against {report.dialect}")
+    options.append(f"{report.policy} policy")
     if report.level != "quick":
         options.append(report.level)
     counts = ", ".join(_type_counts(report))
@@ -115,8 +116,8 @@ def _remarks(report: Report) -> Iterator[str]:
         yield "unfinished: it was interrupted"
     if report.kept:
         dates = report.kept.values()
-        first_and_last = sorted({min(dates), max(dates)})
-        when = " to ".join(first_and_last)
+        first_and_last = {min(dates), max(dates)}  # one date, if all are of it
+        when = " to ".join(sorted(first_and_last))
         number = f"{len(report.kept)} of {len(report.types)}"
         yield f"{number} verdicts stored on {when} (--again repeats them)"
 
@@ -140,8 +141,8 @@ def reproducers(report: Report) -> str:
         "# A line on one node prints type, shape and bits of the result, and what is expected.",
         "# Lines on a context print the wrong entry and its bits; what is expected is above them.",
     ]
-    for etype, id_, form, deviation in report.deviations:
-        place = f"{etype}, {id_}, {deviation.key}"
+    for etype, class_id, form, deviation in report.deviations:
+        place = f"{etype}, {class_id}, {deviation.key}"
         if form:
             place += f", model with {form}"
 
@@ -153,10 +154,16 @@ def reproducers(report: Report) -> str:
         else:
             lines.append(f"# {deviation.words}")
 
-    for etype, context, wrong in report.context_deviations:
-        shown = f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}"
-        lines.append(f"\n# {etype}, context {context.id}: {shown}")
-        lines.append(command_line(wrong.reproduce) if wrong.reproduce else "# no line repeats it")
+    for of_type in report.types:
+        for context in of_type.contexts:
+            for wrong in context.deviations:
+                answers = f"got {wrong.got}, expected {wrong.expected}"
+                place = f"{of_type.type}, context {context.id}"
+                lines.append(f"\n# {place}: {wrong.asked}, X = {wrong.x}: {answers}")
+                line = "# no line repeats it"
+                if wrong.reproduce:
+                    line = command_line(wrong.reproduce)
+                lines.append(line)
     return "\n".join([*lines, ""])
 
 
@@ -188,11 +195,11 @@ def _table(report: Report, spec: Spec) -> Table:
     for of_type in report.types:
         table.add_column(short_type(of_type.type), justify="center", no_wrap=True)
         columns.append(_signs_by_class(of_type))
-    ids = [c.id for c in spec.classes]
-    # A class of another family has no sign in a column; one of no judged family has no row.
+    ids = [klass.id for klass in spec.classes]
     for id_ in (*ids, *TAGS):
-        if any(id_ in column for column in columns):
-            row = [column.get(id_, "") for column in columns]
+        # A class of another family has no sign in a column; one of no judged family has no row.
+        row = [column.get(id_, "") for column in columns]
+        if any(row):
             table.add_row(_TAGS.get(id_, id_), *row)
     return table
 
@@ -351,15 +358,8 @@ def _shares(lines: Sequence[ReportLine]) -> str:
         if known is None or share.unit == FORMS:
             sums[etype] = share
         else:
-            sums[etype] = Share(
-                deviating=known.deviating + share.deviating,
-                compared=known.compared + share.compared,
-                unit=share.unit,
-            )
-    shown = []
-    for etype, (number, compared, unit) in sums.items():
-        shown.append(f"{etype} {number:,} of {compared:,} {unit}")
-    return ", ".join(shown)
+            sums[etype] = known.plus(share)
+    return ", ".join(f"{etype} {share}" for etype, share in sums.items())
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -390,8 +390,8 @@ def form_lines(report: Report) -> Iterator[str]:
         # `forms_of` leaves out forms of rank 0 that are better than all others.
         if any(len(entries) < served for entries in by_class):
             better.append(of_type.type)
-    ends = sorted({min(numbers), max(numbers)})
-    number = " to ".join(str(end) for end in ends)
+    fewest, most = min(numbers), max(numbers)
+    number = f"{most}" if fewest == most else f"{fewest} to {most}"
     agree = f"the verdicts differ in {', '.join(differing)}" if differing else "all agree"
     # In a dialect, forms that lack a bound are left out, too.
     if better and not report.dialect:
@@ -427,9 +427,9 @@ def behaviour(report: Report) -> Iterator[str]:
             matches[of_type.type] = of_type.readings
     for group, types in reading_groups(matches).items():
         in_group = [matches[etype] for etype in types]
+        answers = sum(match.answers for match in in_group)
+        number = f"{answers:,}"
         subject = f"{report.runtime_version}, {', '.join(types)}"
-        kept = sum(match.answers for match in in_group)
-        number = f"{kept:,}"
         if group.readings:
             allowed = _allowed(group.readings, in_group, number)
             failure = _other_failure(report, group.readings, types)
@@ -504,13 +504,12 @@ def _shared_readings(matches: Sequence[ReadingMatch]) -> tuple[str, ...]:
 
 
 def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: str) -> str:
+    named = f"reading {readings[0]}"
+    s = "s"  # of the verb
     if len(readings) > 1:
         *others, last = readings
         named = f"readings {', '.join(others)} and {last}"
         s = ""
-    else:
-        named = f"reading {readings[0]}"
-        s = "s"  # of the verb
     if all(set(readings).issubset(match.exactly) for match in matches):
         return f"all {number} answers kept are those that the {named} require{s}, bit for bit"
     return f"the {named} allow{s} all {number} answers kept, and leave{s} some answers open"

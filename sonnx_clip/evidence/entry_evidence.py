@@ -19,7 +19,7 @@ from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
 from sonnx_clip.spec.quotes import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.language import ElementType
@@ -212,6 +212,7 @@ def _traced(trace: _Trace) -> Entry:
     """An entry with what its section has on it."""
     spec, entry = trace.operator.spec, trace.entry
     all_families = tuple(family.id for family in spec.families)
+    # The sections of `SHOWN`, in their order; rewrites are not among these.
     match trace.section:
         case "restrictions":
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
@@ -334,8 +335,7 @@ def _example(trace: _Trace, entry: Example) -> Entry:
     for etype in etypes:
         if etype.width:  # vectors are bit patterns, which only machine types have
             for texts in entry.given:
-                bits = (show_bits(encode(text, etype), etype) for text in texts)
-                triples.add((etype.id, *bits))
+                triples.add((etype.id, *_bits(texts, etype)))
     *operands, y = map(_bracketed, entry.values.values())
     return trace.evidence(
         title=f"Worked example {entry.id}",
@@ -360,7 +360,7 @@ def _dialect_example(trace: _Trace, entry: DialectExample) -> Entry:
     bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
     triples: set[tuple[str, ...]] = set()
     for x, _ in entry.pairs:
-        triples.add((etype.id, show_bits(encode(x, etype), etype), *bounds))
+        triples.add((etype.id, *_bits([x], etype), *bounds))
     call = f"{spec.signature.function}({', '.join(texts.values())})"
     return trace.evidence(
         title=f"Worked example {entry.id}",
@@ -371,6 +371,12 @@ def _dialect_example(trace: _Trace, entry: DialectExample) -> Entry:
         covers=_is_one_of(triples),
         types=[entry.type],
     )
+
+
+def _bits(texts: Iterable[str], etype: ElementType) -> Iterator[str]:
+    """Numbers as the vectors of a type have them."""
+    for text in texts:
+        yield show_bits(encode(text, etype), etype)
 
 
 def _is_one_of(triples: set[tuple[str, ...]]) -> Covers:
@@ -397,6 +403,7 @@ def _property(trace: _Trace, entry: Property) -> Entry:
 
 
 def _reading(spec: Spec, entry: Any) -> Facts:
+    # A family that the regions leave out has no condition: there the reading agrees everywhere.
     facts = [("allows Y when", unparse(entry.returns))]
     for regions, witnesses, how in (
         (entry.agrees, entry.differs_at, "has the value of the cases"),

@@ -37,7 +37,7 @@ def operator_evidence(other: OtherOperator) -> OperatorEvidence:
 
 
 def _described(spec: Spec, basis: Basis, problem: str = "") -> OperatorEvidence:
-    name = spec.signature.function
+    name = spec.signature.function  # also of its folder in build/
     return OperatorEvidence(
         name=name,
         operator=spec.operator,
@@ -83,6 +83,7 @@ def argument_line(operator: OperatorEvidence) -> Argument:
 
 
 def _result(operator: OperatorEvidence) -> str:
+    # Without totals it was not proved as it is: the command is then the result.
     totals = operator.totals
     if totals is None:
         todo = f"run: {operator.command}"

@@ -60,8 +60,9 @@ def proof_results(operator: ProvedOperator) -> ProofResults:
         deviations = [line for line in deviations if not line.startswith("- ")]
     unaccounted = [*proofs.strays]
     unaccounted += [f"trusted base: {line}" for line in deviations]
-    unreasoned = [item for item in assumed if not item.justification.strip()]
-    unaccounted += [f"trusted base: no reason for {item.name}" for item in unreasoned]
+    for item in assumed:
+        if not item.justification.strip():
+            unaccounted.append(f"trusted base: no reason for {item.name}")
     return ProofResults(
         obligations=proofs.outcomes_of(operator.generated.obligations),
         canaries=proofs.outcomes_of(canaries),

@@ -181,15 +181,7 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
     for path in sorted((build / folder).glob("*.json")):
         again = _command_of_report(path, folder)
         report = read_record(path, Report, again)
-        require_digest(report.spec_sha256, spec, path, again)
-        if report.code_sha256 != code_digest(report.runtime):
-            message = f"stale: the code of {report.runtime} has changed since it was judged"
-            raise UserError(message, str(path), again)
-        # A runtime that is not installed here cannot make its record stale.
-        now = installed_version(report.runtime)
-        if now is not None and now != report.runtime_version:
-            message = f"stale: it records {report.runtime_version}, but {now} is installed"
-            raise UserError(message, str(path), again)
+        _require_fresh(report, spec, path, again)
         # The verdicts are stored beside the counts that they follow from: a file edited by hand shows.
         if contradiction := next(contradictions(report), None):
             todo = f"do not rely on this record; {again}"
@@ -199,6 +191,19 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
             raise UserError(f"another file also records {name}", str(path), "remove one of them")
         reports[name] = report
     return reports
+
+
+def _require_fresh(report: Report, spec: Spec, path: Path, again: str) -> None:
+    """UserError if a report is of another specification, of other code, or of another version."""
+    require_digest(report.spec_sha256, spec, path, again)
+    if report.code_sha256 != code_digest(report.runtime):
+        message = f"stale: the code of {report.runtime} has changed since it was judged"
+        raise UserError(message, str(path), again)
+    # A runtime that is not installed here cannot make its record stale.
+    now = installed_version(report.runtime)
+    if now is not None and now != report.runtime_version:
+        message = f"stale: it records {report.runtime_version}, but {now} is installed"
+        raise UserError(message, str(path), again)
 
 
 def _command_of_report(path: Path, folder: str) -> str:
@@ -236,6 +241,7 @@ def replayed_digest() -> str:
 
 def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
     """What replays of the present obligations counted; records of other obligations are left out."""
+    # Each is of one set of tools; those of other files were right for them, and say nothing of these.
     now = replayed_digest()
     replays = [_read_replay(path) for path in sorted((build / REPLAYS).glob("*.txt"))]
     return tuple(record for record in replays if record.digest == now)

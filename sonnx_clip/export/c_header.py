@@ -117,6 +117,7 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
         sign = sign_bit(form)
         inf = infinity(form)
 
+    # Column by column in the suite; the header has a row for each vector.
     columns = []
     for column in suite.columns.values():
         columns.append(_hex(column.tolist(), etype))

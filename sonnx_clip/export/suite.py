@@ -198,6 +198,7 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
         granted_table(operator, etype, SPECIAL, pools, chosen_bounds(etype, operator)),
         granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
     ]
+    # A type may hold none of the bounds in use.
     used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         tables.append(granted_table(operator, etype, USED, [used.table.pool], used.table.scalars))
@@ -315,6 +316,7 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
     for length in LENGTHS:
         number += 1
         yield SuiteCall(0, number % special.count, PLAIN, length, _start(number, size))
+    # The numbers are the places of the tables, of which `used` may be missing.
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
     for table in used:
@@ -340,6 +342,7 @@ def granted(operator: Operator) -> tuple[Granted, ...]:
     etype = floats[0]
     latitudes = []
     for index, entry in enumerate(operator.spec.latitude):
+        # A is the other answer in the numbers that show where the latitude applies.
         answer = encode(entry.inhabited_by.texts()["A"], etype)
         accepts = ANY_NAN if is_nan(answer, etype) else OTHER_ZERO
         latitudes.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))

@@ -111,16 +111,21 @@ class ProofsRecord(Excerpt):
         provers = set(self.provers)
         outcomes: list[Outcome] = []
         for obligation in obligations:
-            answers: dict[str, Reply] = {}
-            for reply in replies.get(obligation.id, ()):
-                # Two answers of one prover must not count as those of two.
-                if reply.task and reply.prover in provers:
-                    answers[reply.prover] = reply
+            answers = _answer_of_each(provers, replies.get(obligation.id, ()))
             # That a smoke obligation holds is shown by those who did not find false: by all of them.
             if obligation.kind == "smoke" and answers.keys() != provers:
                 answers = {}
             outcomes.append(Outcome(obligation=obligation, replies=tuple(answers.values())))
         return tuple(outcomes)
+
+
+def _answer_of_each(provers: set[str], replies: Iterable[Reply]) -> dict[str, Reply]:
+    """The last answer of each prover to a task: two of one prover must not count as those of two."""
+    answers: dict[str, Reply] = {}
+    for reply in replies:
+        if reply.task and reply.prover in provers:
+            answers[reply.prover] = reply
+    return answers
 
 
 def theory_digests(root: Path | None = None) -> dict[str, str]:
@@ -206,7 +211,8 @@ def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[st
     try:
         with without_collection():
             document = json.loads(read_regular(folder / RECORD))
-        # A record has thousands of answers, and each that is read as a model takes its time.
+        # A record has thousands of answers, and each that is read as a model takes its time. Canaries say
+        # nothing of an entry.
         rows = [row for row in document["outcomes"] if row["id"] in obligation_by_id]
         record = ProofsRecord.model_validate({**document, "outcomes": rows, "canaries": []})
     except (OSError, ValueError, KeyError, TypeError):

@@ -209,12 +209,12 @@ def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnos
     for name, value in example.values.items():
         way = ("examples", index, name)
         is_scalar = name in spec.signature.scalars
-        is_number = isinstance(value, str)
-        if is_number and not is_scalar:
-            yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-        elif not is_number and is_scalar:
+        if isinstance(value, str):
+            if not is_scalar:
+                yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
+        elif is_scalar:
             yield Diagnostic(way, f"{name} is a scalar", "give one number")
-        elif not is_number and len(value) != length:
+        elif len(value) != length:
             message = f"{first} has {length} entries, {name} has {len(value)}"
             yield Diagnostic(way, message, f"the result has the shape of {first}")
 

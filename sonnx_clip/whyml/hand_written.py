@@ -61,14 +61,17 @@ def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
     declared = declarations(path.read_text(encoding="utf-8"))
     for declaration in declared:
         shows = _SHOWS.search("".join(declaration.attributes))
-        words = declaration.form.split()
-        is_goal = words[0] in ("goal", "lemma")
+        first, *marks = declaration.form.split()
+        is_goal = first in ("goal", "lemma")
         # A program that does not say what it shows only helps others; a lemma has to say it.
-        is_program = words[0] == "let" and ("lemma" in words or shows)
-        if is_goal or is_program:
-            shown = None if shows is None else tuple(shows[1].split(","))
-            types = _types_of(declaration.module, declared)
-            yield _obligation(path.stem, declaration, types, shown, ids)
+        is_program = first == "let" and ("lemma" in marks or shows)
+        if not is_goal and not is_program:
+            continue
+        shown = None
+        if shows is not None:
+            shown = tuple(shows[1].split(","))
+        types = _types_of(declaration.module, declared)
+        yield _obligation(path.stem, declaration, types, shown, ids)
 
 
 def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
