@@ -9,7 +9,7 @@ from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from sonnx_clip.backends.generate import Generated
+    from sonnx_clip.backends.theory import Generated
     from sonnx_clip.claims.claim import Obligation
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.acsl import is_bits
 from sonnx_clip.backends.templating import escape, header_lines, template
-from sonnx_clip.backends.theory import header, obligations_of, smoke
+from sonnx_clip.backends.theory import Generated, header, obligations_of, smoke
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
@@ -127,7 +127,7 @@ def types_of_c(spec: Spec) -> tuple[ElementType, ...]:
     return tuple(etype for etype in spec.element_types if etype.c is not None)
 
 
-def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+def kernel_theories(spec: Spec) -> Generated:
     """The kernels in WhyML and the drivers of their extraction, by their path; and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
@@ -145,7 +145,7 @@ def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
             header=header(spec), etype=etype, float=_patterns(etype)
         )
         obligations += _obligations(etype, path, cases)
-    return files, tuple(obligations)
+    return Generated(files, tuple(obligations))
 
 
 def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:

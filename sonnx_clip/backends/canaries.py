@@ -19,7 +19,7 @@ from sonnx_clip.backends.declared import (
 )
 from sonnx_clip.backends.rewrites_theory import wrong_conditions
 from sonnx_clip.backends.templating import escape
-from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
+from sonnx_clip.backends.theory import FOLDER, Generated, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
@@ -29,7 +29,7 @@ from sonnx_clip.spec.operators import has_written_theory
 from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim, Kind, Obligation
     from sonnx_clip.language.printing import Piece
@@ -50,7 +50,7 @@ class _TruePrinter(WhymlPrinter):
         return level, text
 
 
-def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+def render_canaries(spec: Spec) -> Generated:
     """The theories of the canaries by path, and the canaries: for the first element type of each family.
 
     Of the reals, one for each wrong operator or rewrite: it must not be proved. All others must be refuted by
@@ -61,22 +61,29 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     # Reversed, so that the first type of a family is what stays under its name.
     first_types = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first_types.values():
-        path = f"{FOLDER}/canaries_{etype.id}.mlw"
+        modules = list(_modules(spec, etype))
         kind: Kind = "canary"
-        of_operators = [_module(spec, etype, wrong) for wrong in spec.wrong_operators]
-        # A wrong operator may be right in a family: without NaNs, say.
-        modules = [module for module in of_operators if module.goals]
-        if has_written_theory(spec):
-            modules.append(wrong_conditions(etype))
         if etype.family == "real":
             # With the axioms of the reals cvc5 finds no model, and takes all its time.
             kind = "smoke"
             modules = [replace(module, goals=module.goals[:1]) for module in modules]
+
+        path = f"{FOLDER}/canaries_{etype.id}.mlw"
         files[path] = theory_file(spec, modules)
         for module in modules:
             obligations = module.obligations(f"canary.{etype.id}", path)
             canaries += [replace(obligation, kind=kind) for obligation in obligations]
-    return files, tuple(canaries)
+    return Generated(files, tuple(canaries))
+
+
+def _modules(spec: Spec, etype: ElementType) -> Iterator[Module]:
+    for wrong in spec.wrong_operators:
+        module = _module(spec, etype, wrong)
+        # A wrong operator may be right in a family: without NaNs, say.
+        if module.goals:
+            yield module
+    if has_written_theory(spec):
+        yield wrong_conditions(etype)
 
 
 def _claims(spec: Spec, etype: ElementType, wrong: WrongOperator) -> list[Claim]:

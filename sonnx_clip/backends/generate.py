@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip import __version__
@@ -31,6 +30,7 @@ from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.qualification_pages import render_qualification
 from sonnx_clip.backends.rewrites_theory import rewrite_theories
 from sonnx_clip.backends.templating import header_lines
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.backends.titles import render_titles
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3_theories import why3_theories
@@ -51,19 +51,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 Files: TypeAlias = "Mapping[str, str]"
-RenderTheories: TypeAlias = "Callable[[Spec], tuple[Files, Sequence[Obligation]]]"
+RenderTheories: TypeAlias = "Callable[[Spec], Generated]"
 RenderFiles: TypeAlias = "Callable[[Spec, Generated], Files]"
 
 FOLDERS = ("generated",)
 LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
-
-
-@dataclass(frozen=True)
-class Generated:
-    """All generated files by their path in the repository, and all obligations there are."""
-
-    files: Mapping[str, str]
-    obligations: tuple[Obligation, ...]
 
 
 # Whether every operator has the files, or one with a theory that is written by hand, as kernels need it.
@@ -71,7 +63,7 @@ EVERY, WITH_THEORY = True, False
 # What renders theories, in the order of their obligations, which is that of evidence and replay.
 THEORIES: tuple[tuple[bool, RenderTheories], ...] = (
     (EVERY, why3_theories),
-    (EVERY, lambda spec: (render_canaries(spec)[0], ())),  # they are no obligations
+    (EVERY, lambda spec: Generated(render_canaries(spec).files, ())),  # they are no obligations
     (WITH_THEORY, kernel_theories),
     (WITH_THEORY, numpy_theories),
     (WITH_THEORY, rewrite_theories),
@@ -118,9 +110,9 @@ def render_theories(spec: Spec) -> Generated:
     rendered: list[Obligation] = []
     for of_every, render in THEORIES:
         if of_every or has_written_theory(spec):
-            theories, goals = render(spec)
-            files |= theories
-            rendered += goals
+            theories = render(spec)
+            files |= theories.files
+            rendered += theories.obligations
     files |= render_titles(rendered)
     by_hand = written_obligations(ids_of(spec)) if has_written_theory(spec) else ()
     obligations = (*by_hand, *rendered)

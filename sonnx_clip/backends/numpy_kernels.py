@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import CLIP, FOLDER, Goal, Module, header
+from sonnx_clip.backends.theory import CLIP, FOLDER, Generated, Goal, Module, header
 from sonnx_clip.backends.whyml_printer import element_printer, goal
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.language.show import show_bits
@@ -49,7 +49,7 @@ def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
     return kernels
 
 
-def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+def numpy_theories(spec: Spec) -> Generated:
     """The kernels of all machine types, by path in the repository, and their obligations.
 
     Raises:
@@ -71,7 +71,7 @@ def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
             etype=etype,
             modules=[module.text for module in modules],
         )
-    return files, tuple(obligations)
+    return Generated(files, tuple(obligations))
 
 
 def _modules(spec: Spec, etype: ElementType, kernels: Iterable[Traced]) -> list[Module]:

@@ -9,7 +9,6 @@ from sonnx_clip.backends.rewrites_theory import (
     constant_for,
     functions_used,
     generalised,
-    names_in,
     printer_of,
     theory_of,
 )
@@ -87,7 +86,7 @@ def _statement(question: Equality, theory: Theory, printer: TermPrinter) -> str:
     numbers = _numbers_of(question.original, question.mutant)
     premises += _signs(numbers, theory)
     statement = " -> ".join([*premises, conclusion])
-    names = sorted(names_in(original, mutant, *conditions))
+    names = sorted(tree.names_in(original, mutant, *conditions))
     if not names:  # Why3 has no quantifier over nothing
         return statement
     variables = " ".join(names).lower()

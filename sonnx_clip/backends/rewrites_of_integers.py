@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.declared import opposite_function
-from sonnx_clip.backends.rewrites_theory import TermPrinter, names_in, operator_as_function
+from sonnx_clip.backends.rewrites_theory import TermPrinter, operator_as_function
 from sonnx_clip.backends.theory import CLIP, Declared, Goal, Module
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode
@@ -33,7 +33,7 @@ def critical_points_suffice_in(etype: ElementType, before: Expr, after: Expr) ->
     constants = [name.lower() for name in constants_in(before, after)]
     arguments = " ".join([element, *constants])
     # X comes first, and is marked where no term has it: Why3 warns of an unused parameter.
-    parameters = arguments if ELEMENT in names_in(before, after) else f"_{arguments}"
+    parameters = arguments if ELEMENT in tree.names_in(before, after) else f"_{arguments}"
     agree = Declared(
         f"predicate agree ({parameters}: t)",
         _agreement(before, after, etype, printer),

@@ -18,6 +18,7 @@ from sonnx_clip.backends.theory import (
     FOLDER,
     ORDERED,
     Declared,
+    Generated,
     Goal,
     Module,
     axioms_of,
@@ -92,6 +93,7 @@ _INTEGERS: Final = Theory(
     family="int",
     module="RewritesOfIntegers",
     uses=("use export rewrites.Integers", CLIP),
+    # An integer has one zero: -0 is read as 0.
     literals={"0": "zero", "-0": "zero", "lowest": "least", "highest": "greatest"},
     points=("zero", "least", "greatest"),
     others={},
@@ -102,6 +104,7 @@ _REALS: Final = Theory(
     uses=("use real.RealInfix", "use elements.Real", CLIP),
     literals={},
     points=("0.0",),
+    # No real is the least or the greatest: in their places, one below all constants and one above.
     others={"below": "lt below {0}", "above": "lt {0} above"},
 )
 _THEORIES: Final = (_FLOATS, _INTEGERS, _REALS)
@@ -150,11 +153,12 @@ class TermPrinter(WhymlPrinter):
 def printer_of(theory: Theory) -> TermPrinter:
     """Prints terms in a theory."""
     clip = operators()["clip"]
+    # Any type of the family will do: numbers are printed by name, and reals have one type.
     etype = clip.types_of(theory.family)[0]
     return TermPrinter(etype, clip.signature, literals=theory.literals)
 
 
-def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
+def rewrite_theories(spec: Spec) -> Generated:
     """The theory file of all rewrites, and its obligations."""
     program, _ = header_lines(spec)
     header = f"(* {program}\n   Source: {FILE} and the operators of spec/ *)\n"
@@ -172,17 +176,16 @@ def rewrite_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
                 # The theory of the type shows some of these axioms too, under ids without the prefix.
                 id_ = f"{etype.id}.rewrites_{obligation.goal}"
                 obligations.append(replace(obligation, id=id_))
-    return {PATH: "\n".join([header, *(module.text for module in modules)])}, obligations
+    text = "\n".join([header, *(module.text for module in modules)])
+    return Generated({PATH: text}, tuple(obligations))
 
 
 def obligations_by_condition(spec: Spec) -> dict[str, list[Obligation]]:
     """The obligations of each condition, by its `goal_prefix`: legal where it holds, and nowhere else."""
     by_name: dict[str, list[Obligation]] = defaultdict(list)
-    _, obligations = rewrite_theories(spec)
-    for obligation in obligations:
+    for obligation in rewrite_theories(spec).obligations:
         name, _, part = obligation.goal.rpartition("_")
-        is_of_a_condition = part in ("legal", "exact")
-        if is_of_a_condition:
+        if part in ("legal", "exact"):  # others are smoke goals and axioms that a type meets
             by_name[name].append(obligation)
     return by_name
 
@@ -222,7 +225,6 @@ def wrong_conditions(etype: ElementType) -> Module:
         uses = (f"use elements.{etype.why3}", CLIP)
     rewrite, strength = _first_with_condition(etype.family)
     name = goal_prefix(rewrite, etype.family, strength)
-    shows = (rewrite.id,)
     always = _legal(rewrite, strength, condition=True, printer=printer)
     never = _exact(rewrite, strength, condition=False, theory=theory, printer=printer)
     return Module(
@@ -231,28 +233,18 @@ def wrong_conditions(etype: ElementType) -> Module:
         uses=uses,
         parts=_declarations([rewrite], printer, has_opposite=False),
         goals=[
-            Goal(
-                name=f"{name}_always",
-                kind="theorem",
-                shows=shows,
-                title="Legal for all constants",
-                statement=always,
-            ),
-            Goal(
-                name=f"{name}_never",
-                kind="theorem",
-                shows=shows,
-                title="Legal for no constants",
-                statement=never,
-            ),
+            _theorem(rewrite, f"{name}_always", "Legal for all constants", always),
+            _theorem(rewrite, f"{name}_never", "Legal for no constants", never),
         ],
     )
 
 
 def lacks(family: FamilyId, *terms: Expr) -> str:
     """A function of terms that the abstract theory of a family lacks; empty if it has all."""
+    # Integers and reals have no NaN, and so no signalling one: there the function is false.
     if family != "float":
         return ""
+    # The abstract floats have NaNs, but no bits that say which of them signal.
     missing = functions_in(*terms) & {"is_signalling"}
     return min(missing, default="")
 
@@ -272,14 +264,8 @@ def critical_points_suffice(before: Expr, after: Expr, family: FamilyId) -> Modu
     for strength in strengths:
         conclusion = _same(equation, strength, ELEMENT.lower())
         statement = _if_points_agree(equation, strength, conclusion, theory, printer, ELEMENT)
-        goal = Goal(
-            name=f"suffice_{strength}",
-            kind="theorem",
-            shows=(equation.id,),
-            title=f"The critical points suffice, {WORDS[strength]}",
-            statement=statement,
-        )
-        goals.append(goal)
+        title = f"The critical points suffice, {WORDS[strength]}"
+        goals.append(_theorem(equation, f"suffice_{strength}", title, statement))
     declarations = _declarations([equation], printer, has_opposite=theory.has_opposite)
     return Module(
         name="CriticalPoints",
@@ -301,6 +287,7 @@ def generalised(term: Expr, theory: Theory) -> Expr:
 
 def constant_for(number: tree.Number, theory: Theory) -> tree.Name | None:
     """The constant that stands for a number without a name in a theory; None if it has one."""
+    # Reals are printed as they are. Only 0 is among their critical points whatever the constants are.
     named = theory.literals or {"0"}
     if number.text in named:
         return None
@@ -354,6 +341,7 @@ def functions_used(
 def operator_as_function(spec: Spec, family: str, printer: WhymlPrinter) -> Declared:
     """An operator as a function: the result of the first of its cases that holds."""
     of_operator = replace(printer, signature=spec.signature)
+    # The last case needs no test: that the cases of an operator leave no gap is proved apart.
     *first, last = spec.giving_cases(family)
     result = ""
     for case in first:
@@ -369,23 +357,16 @@ def _sides(rewrite: _Terms, printer: WhymlPrinter) -> Iterator[Declared]:
     """Both terms as functions of X and the constants."""
     name = _name(rewrite)
     variables = (ELEMENT, *rewrite.constants)
+    # Both have the same parameters, so that they can be compared; Why3 warns of an unmarked unused one.
     sides = {"before": rewrite.before, "after": rewrite.after}
     for side, term in sides.items():
-        used = names_in(term)
+        used = tree.names_in(term)
         arguments = []
         for variable in variables:
             unused_mark = "" if variable in used else "_"
             arguments.append(f"{unused_mark}{variable.lower()}")
         head = f"function {side}_{name} ({' '.join(arguments)}: t) : t"
         yield Declared(head, printer.show(term))
-
-
-def names_in(*terms: Expr) -> set[str]:
-    """The variables of terms and conditions."""
-    names: set[str] = set()
-    for term in terms:
-        names.update(part.id for part in tree.subtrees(term) if isinstance(part, tree.Name))
-    return names
 
 
 def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[Goal]:
@@ -395,29 +376,20 @@ def _goals(rewrite: Rewrite, theory: Theory, printer: WhymlPrinter) -> Iterator[
             continue
         condition = rewrite.condition(family, strength)
         name = goal_prefix(rewrite, family, strength)
-        shows = (rewrite.id,)
         claim = f"{rewrite.entry.title}, {WORDS[strength]}, in the family {family}"
         # A rewrite that is never legal has no place where it is, and one that always is no other.
         if condition is not False:
             legal = _legal(rewrite, strength, condition, printer)
             title = f"{claim}: legal where it is stated"
-            yield Goal(
-                name=f"{name}_legal",
-                kind="theorem",
-                shows=shows,
-                title=title,
-                statement=legal,
-            )
+            yield _theorem(rewrite, f"{name}_legal", title, legal)
         if condition is not True:
             exact = _exact(rewrite, strength, condition, theory, printer)
             title = f"{claim}: legal nowhere else"
-            yield Goal(
-                name=f"{name}_exact",
-                kind="theorem",
-                shows=shows,
-                title=title,
-                statement=exact,
-            )
+            yield _theorem(rewrite, f"{name}_exact", title, exact)
+
+
+def _theorem(rewrite: _Terms, name: str, title: str, statement: str) -> Goal:
+    return Goal(name, "theorem", (rewrite.id,), title, statement)
 
 
 def _legal(
@@ -484,6 +456,7 @@ def _if_points_agree(
 
 
 def _stated(rewrite: _Terms, condition: Expr | bool | None) -> Iterator[Expr]:
+    """What restricts the constants; always and never are no formula, and need none."""
     for stated in (rewrite.given, condition):
         if not (stated is None or isinstance(stated, bool)):
             yield stated

@@ -12,7 +12,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Kind
     from sonnx_clip.language.types import ElementType
@@ -20,11 +20,20 @@ if TYPE_CHECKING:
 
 FOLDER = "generated/why3"
 ORDERED = "why3/ordered.mlw"
+# Clip and its tensors as written by hand, of the element type that the module has in scope.
 CLIP = "clone export clip.Clip with type t = t, predicate le = le, predicate lt = lt"
 TENSORS = (
     "clone export tensor.TensorClip with"
     " type t = t, predicate le = le, predicate eq = eq, function clip = clip"
 )
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Generated files by their path in the repository, and the obligations that go with them."""
+
+    files: Mapping[str, str]
+    obligations: tuple[Obligation, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,7 @@ class Declared:
     @property
     def text(self) -> str:
         """The declaration with its comment; a body in lines stays as it is."""
+        # A title of the YAML may have what opens or ends a comment.
         about = f"  (** {escape(self.title, 'mlw')} *)\n" if self.title else ""
         between = "\n    " if self.apart else " "
         body = self.body if "\n" in self.body else layout(self.body)
@@ -139,6 +149,7 @@ class Module:
     @property
     def text(self) -> str:
         """The module."""
+        # Why3 reads from top to bottom: what is used, what is declared of it, what is claimed of that.
         blocks = ["\n".join(f"  {use}" for use in self.uses), *self.parts]
         blocks += [goal.text for goal in self.goals]
         if self.smoke:
@@ -147,6 +158,7 @@ class Module:
 
     def obligations(self, subject: str, path: str) -> list[Obligation]:
         """The obligations that it holds."""
+        # In the order in which the text has them.
         end = [smoke(self.smoke)] if self.smoke else []
         return obligations_of(subject, path, self.name, [*self.cloned, *self.goals, *end])
 
@@ -172,6 +184,7 @@ def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
 
 def smoke(name: str) -> Goal:
     """The goal that must not be proved; generated/replay.sh recognises it by the prefix of its name."""
+    # Without the prefix the script would take a proof of `false` for a success.
     assert name.startswith("smoke_"), name
     return Goal(name, "smoke", ("smoke",), "no prover finds false", "false")
 

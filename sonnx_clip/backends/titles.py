@@ -26,6 +26,7 @@ def render_titles(obligations: Iterable[Obligation]) -> Mapping[str, str]:
 
     titles: dict[str, str] = {}
     for goal, by_id in by_goal.items():
+        # Of a goal of one element type too, whose title is then under its name.
         distinct = set(by_id.values())
         if len(distinct) == 1:
             titles[goal] = distinct.pop()

@@ -14,6 +14,7 @@ from sonnx_clip.backends.theory import (
     FOLDER,
     ORDERED,
     TENSORS,
+    Generated,
     Goal,
     Module,
     axioms_of,
@@ -65,9 +66,7 @@ def _module(
     if any("converts" in statement for statement in statements):
         uses = ["use elements.Float32 as FLOAT", f"use convert.To{etype.why3}", *uses]
     parts = [*declarations_used(spec, etype, statements), *constants]
-    smoke = (
-        "smoke" + re.sub("([A-Z])", r"_\1", name).lower()
-    )  # TensorFindings: smoke_tensor_findings
+    smoke = "smoke" + re.sub("([A-Z])", r"_\1", name).lower()  # smoke_tensor_findings
     yield Module(
         name=name,
         about=about,
@@ -171,6 +170,7 @@ def _refutation(spec: Spec, etype: ElementType) -> Iterator[Module]:
         if claim.role == "refuted":
             witness = claim.witness
             break
+    # X has one dimension of one entry; the bounds are scalars, as ONNX has them.
     tensors = []
     for name, number in witness.items():
         shape = "Dim 1 Scalar" if name in spec.signature.tensors else "Scalar"
@@ -279,7 +279,7 @@ def _dims(dims: tuple[int | str, ...] | None) -> str:
 # --- All of them --------------------------------------------------------------------------------------------
 
 
-def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
+def why3_theories(spec: Spec) -> Generated:
     """The theories by their path in the repository, and their obligations."""
     by_type = {etype.id: modules_of(spec, etype) for etype in spec.element_types}
     files: dict[str, str] = {}
@@ -291,11 +291,11 @@ def why3_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
         for module in modules:
             obligations.extend(module.obligations(subject, path))
 
-    for number, prefix in enumerate(PREFIXES):
-        # Restrictions come behind the first theory of every type: so obligations keep their order.
-        if number == 1 and spec.restrictions and has_written_theory(spec):
-            add(SUBJECT, SUBJECT, [restrictions_module(spec)])
+    for prefix in PREFIXES:
         for id_, modules in by_type.items():
             if modules[prefix]:
                 add(f"{prefix}{id_}", id_, modules[prefix])
-    return files, obligations
+        # Restrictions come behind the first theory of every type: so obligations keep their order.
+        if prefix == "" and spec.restrictions and has_written_theory(spec):
+            add(SUBJECT, SUBJECT, [restrictions_module(spec)])
+    return Generated(files, tuple(obligations))

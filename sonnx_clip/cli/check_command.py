@@ -60,8 +60,11 @@ DIALECTS = "dialects"
 """The folder in the build folder for reports on dialects."""
 
 
-def operator_of(name_or_file: str) -> Operator:
-    """The operator that `--operator` names; UserError as by `load_checked`, which checks all but Clip."""
+def checked_operator(name_or_file: str) -> Operator:
+    """The operator that `--operator` names; UserError as by `load_checked`, which checks all but Clip.
+
+    Commands take it; `operator_named` reads an operator of spec/ without a check, for workers and tests.
+    """
     if name_or_file == CLIP:
         return clip_operator()
     spec = load_checked(name_or_file)

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
 from sonnx_clip.backends.canaries import render_canaries
-from sonnx_clip.backends.generate import Generated, differences, render_theories, write
+from sonnx_clip.backends.generate import differences, render_theories, write
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.claims.all_claims import unclaimed
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.prove.completeness import uncovered
@@ -194,7 +195,7 @@ def _run(
 ) -> Proofs:
     """The answers of the provers on selected obligations and on all canaries, with a progress bar."""
     # Statements that are false: a prover that proves one cannot be trusted with the others.
-    _, canaries = render_canaries(spec)
+    canaries = render_canaries(spec).obligations
     # Files of which every obligation is selected: there, a goal more is a stray.
     left_out = set(theories.obligations).difference(selected)
     partial_files = {obligation.file for obligation in left_out}

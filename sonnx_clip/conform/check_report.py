@@ -5,7 +5,17 @@ A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -21,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.units import Raised
-    from sonnx_clip.contexts.context_report import ContextDeviation
     from sonnx_clip.root.signature import Signature
 
 _T = TypeVar("_T", int, "Count", "Raised")
@@ -87,13 +96,24 @@ class Deviation(Stored):
         """Bits of the operands and of the result, to evaluate a condition; None without a result."""
         if self.got is None:
             return None
+        # The operands are in the order of the signature, which names the result last.
         bits = (*self.operands.values(), self.got)
         return dict(zip(signature.all_ids, bits, strict=True))
+
+
+class PlacedDeviation(NamedTuple):
+    """A deviation with its element type, its class (or C1, C3), and its form of a model in words, if any."""
+
+    etype: str
+    class_id: str
+    form: str
+    deviation: Deviation
 
 
 class Sum(Stored):
     """Counts that can be added, field by field; of deviations with one key, and of words, the first stay."""
 
+    # The tally counts in place, result by result; what is stored of it changes no more.
     model_config = ConfigDict(frozen=False)
 
     def __add__(self, other: Self) -> Self:
@@ -107,16 +127,17 @@ class Sum(Stored):
 def _added(one: Any, other: Any) -> Any:
     match one:
         case bool():  # before int: a bool is an int of Python
+            # `Raised.refusal`: every exception has to be a rejection.
             return one and other
         case int():
             return one + other
         case dict():
             return added(one, other)
-        case tuple():
+        case tuple():  # the deviations of a `Count`
             known = {deviation.key for deviation in one}
             more = [deviation for deviation in other if deviation.key not in known]
             return (*one, *more)
-        case _:
+        case _:  # words, or None
             return one or other
 
 
@@ -290,6 +311,7 @@ class TypeReport(Stored):
     @property
     def has_blind_forms(self) -> bool:
         """Whether it opens models, and nothing was compared in any form of one."""
+        # Where no other call gave a result either, the verdict of the type says so.
         if self.forms is None or self.compared == 0:
             return False
         return not any(form.compared for form in self.forms)
@@ -299,6 +321,7 @@ def _name_in_ascii(name: str) -> str:
     try:
         require_ascii(name)
     except UserError as error:
+        # pydantic reports a ValueError as a mistake in this field; another error would pass through it.
         raise ValueError(error.what) from None
     return name
 
@@ -343,23 +366,15 @@ class Report(Stored):
         return compared
 
     @property
-    def deviations(self) -> Iterator[tuple[str, str, str, Deviation]]:
-        """Every deviation with its element type, its class and its form of a model, if any, in words."""
+    def deviations(self) -> Iterator[PlacedDeviation]:
+        """Every deviation, with its place."""
         for report in self.types:
             for klass in report.classes:
                 for deviation in klass.deviations:
-                    yield report.type, klass.id, "", deviation
+                    yield PlacedDeviation(report.type, klass.id, "", deviation)
             for form in report.forms or ():
-                for id_, deviation in form.deviations.items():
-                    yield report.type, id_, str(form.form), deviation
-
-    @property
-    def context_deviations(self) -> Iterator[tuple[str, ContextReport, ContextDeviation]]:
-        """Every deviation in a context, with its element type."""
-        for report in self.types:
-            for context in report.contexts:
-                for deviation in context.deviations:
-                    yield report.type, context, deviation
+                for class_id, deviation in form.deviations.items():
+                    yield PlacedDeviation(report.type, class_id, str(form.form), deviation)
 
     @property
     def failed(self) -> bool:

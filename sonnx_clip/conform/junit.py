@@ -26,29 +26,30 @@ def to_junit(report: Report) -> str:
     What is refused or unsupported is skipped. What the machine lacks, what an interrupt left unfinished, and
     a report that compared nothing, is an error.
     """
-    every = list(cases(report))
-    attributes = _attributes("sonnx-clip check", every)
+    judged = list(cases(report))
+    attributes = _attributes("sonnx-clip check", judged)
     root = Element("testsuites", attributes, time=f"{report.seconds:g}")
-    for etype, of_type in groupby(every, key=lambda case: case.etype):
+    # `cases` lists those of a type together, as `groupby` needs it.
+    for etype, of_type in groupby(judged, key=lambda case: case.etype):
         _add_suite(root, report, etype or "report", list(of_type))
     indent(root)
     declaration = '<?xml version="1.0" encoding="UTF-8"?>'
     return f"{declaration}\n{tostring(root, encoding='unicode')}\n"
 
 
-def _attributes(name: str, every: list[ReportLine]) -> dict[str, str]:
-    outcomes = Counter[str](case.outcome for case in every)
+def _attributes(name: str, judged: list[ReportLine]) -> dict[str, str]:
+    outcomes = Counter[str](case.outcome for case in judged)
     return {
         "name": name,
-        "tests": str(len(every)),
+        "tests": str(len(judged)),
         "failures": str(outcomes["failed"]),
         "errors": str(outcomes["error"]),
         "skipped": str(outcomes["skipped"]),
     }
 
 
-def _add_suite(root: Element, report: Report, name: str, every: list[ReportLine]) -> None:
-    suite = SubElement(root, "testsuite", _attributes(name, every))
+def _add_suite(root: Element, report: Report, name: str, judged: list[ReportLine]) -> None:
+    suite = SubElement(root, "testsuite", _attributes(name, judged))
     properties = SubElement(suite, "properties")
     values = {
         "runtime": report.runtime_version,
@@ -58,7 +59,7 @@ def _add_suite(root: Element, report: Report, name: str, every: list[ReportLine]
     for key, value in values.items():
         SubElement(properties, "property", name=key, value=_legal(value))
     classname = _legal(f"{report.runtime}.{name}")
-    for case in every:
+    for case in judged:
         shown = f"{case.id} [{case.form}]" if case.form else case.id
         testcase = SubElement(suite, "testcase", name=shown, classname=classname)
         if case.outcome != "passed":
@@ -66,7 +67,7 @@ def _add_suite(root: Element, report: Report, name: str, every: list[ReportLine]
             message = _legal(_message(case))
             result = SubElement(testcase, tag, message=message, type=case.head)
             result.text = _legal(case.details)
-        elif case.deviations:
+        elif case.deviations:  # accepted ones: a test that passes has no other place for them
             SubElement(testcase, "system-out").text = _legal(case.details)
 
 

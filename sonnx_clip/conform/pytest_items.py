@@ -9,7 +9,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -64,6 +64,7 @@ class ClipTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Run the campaign, or read the report of the process that did."""
+        # A worker of pytest-xdist has `workerinput`: the runtime is judged once, by the main process.
         shared = getattr(self._config, "workerinput", {}).get(_SHARED)
         if shared is not None:
             self._report = Report.model_validate_json(shared)
@@ -177,26 +178,39 @@ class ClipItem(pytest.Item):
 
 
 def _items(session: pytest.Session, judged_cases: list[ReportLine]) -> Iterator[ClipItem]:
+    # By element type and class.
     first_shown: dict[tuple[str, str], ReportLine] = {}
     for case in judged_cases:
         if case.deviations:
             first_shown.setdefault((case.etype, case.id), case)
     for case in judged_cases:
-        name = case.id
-        if case.form:
-            # Without spaces and commas, which would have to be quoted in a shell.
-            form = case.form.replace(", ", "-").replace(" ", "_")
-            name += f"[{form}]"
+        name = _name_of_test(case)
         nodeid = f"{ROOT}::{case.etype or 'report'}::{name}"
         shown_by = first_shown.get((case.etype, case.id), case)
         yield ClipItem.from_parent(session, name=name, nodeid=nodeid, case=case, shown_by=shown_by)
 
 
+def _name_of_test(case: ReportLine) -> str:
+    """The class, and the form of a model in brackets."""
+    if not case.form:
+        return case.id
+    # Without spaces and commas, which would have to be quoted in a shell.
+    form = case.form.replace(", ", "-").replace(" ", "_")
+    return f"{case.id}[{form}]"
+
+
 # --- Expected deviations ------------------------------------------------------------------------------------
 
 
-def read_expected(file: Path) -> dict[str, tuple[str, int]]:
-    """The reason and the line of each id.
+class ExpectedDeviation(NamedTuple):
+    """A line of a file of expected deviations, apart from the id."""
+
+    reason: str
+    line: int  # its number, from 1
+
+
+def read_expected(file: Path) -> dict[str, ExpectedDeviation]:
+    """The expected deviations by the ids of their tests.
 
     Raises:
         UserError: it cannot be read, a line has no reason, or two lines have one id.
@@ -208,7 +222,7 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         raise UserError(
             f"the list of expected deviations cannot be read: {why}", str(file)
         ) from None
-    expected: dict[str, tuple[str, int]] = {}
+    expected: dict[str, ExpectedDeviation] = {}
     for number, line in enumerate(lines, 1):
         id_, _, reason = line.strip().partition(" ")
         if not id_ or id_.startswith("#"):
@@ -217,10 +231,9 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         if not reason.strip():
             raise UserError(f"`{id_}` has no reason", where, "add the reason after the id")
         if id_ in expected:
-            raise UserError(
-                f"`{id_}` is already in line {expected[id_][1]}", where, "remove one of them"
-            )
-        expected[id_] = reason.strip(), number
+            message = f"`{id_}` is already in line {expected[id_].line}"
+            raise UserError(message, where, "remove one of them")
+        expected[id_] = ExpectedDeviation(reason.strip(), number)
     return expected
 
 

@@ -55,6 +55,14 @@ class Share(NamedTuple):
     compared: int
     unit: str
 
+    def plus(self, other: Share) -> Share:
+        """The share in the results of both, which are of one unit."""
+        return Share(self.deviating + other.deviating, self.compared + other.compared, self.unit)
+
+    def __str__(self) -> str:
+        """In words: ``3 of 1,024 results``."""
+        return f"{self.deviating:,} of {self.compared:,} {self.unit}"
+
 
 @dataclass(frozen=True)
 class ReportLine:
@@ -134,6 +142,7 @@ class ReportLine:
 
 def cases(report: Report) -> Iterator[ReportLine]:
     """Every verdict of a report; one fails or is an error if and only if the report has failed."""
+    # It has failed, though all classes may be skipped. What the machine lacks is an error in each class.
     if report.compared == 0 and not report.environment:
         yield _nothing_compared("", "element type")
     for of_type in report.types:
@@ -160,6 +169,7 @@ def _nothing_compared(etype: str, where: str) -> ReportLine:
 
 
 def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
+    # What could not be judged stays an error: it says nothing on whether the type is supported.
     outcome = VERDICT_TABLE[verdict].outcome
     return "failed" if required and outcome != "error" else outcome
 
@@ -231,6 +241,7 @@ def _case_of_context(etype: str, context: ContextReport) -> ReportLine:
         outcome = "failed"
     elif context.verdict == "refused":
         outcome = "skipped"
+    # Graphs that are refused whatever the options are count in the verdict, and differ in nothing.
     refusals = [refusal for refusal in context.refusals if refusal.when != "always"]
     words = [f"{refusal.when}: {refusal.words}" for refusal in refusals]
     for wrong in context.deviations:
@@ -287,8 +298,8 @@ def _merged(lines: Iterable[ReportLine]) -> list[ReportLine]:
         first = merged.setdefault(key, line)
         places = dict(first.places)
         for etype, ids in line.places.items():
-            known = places.get(etype, ())
-            places[etype] = (*known, *(id_ for id_ in ids if id_ not in known))
+            distinct = dict.fromkeys((*places.get(etype, ()), *ids))
+            places[etype] = tuple(distinct)
         merged[key] = replace(first, places=places)
     return list(merged.values())
 
@@ -321,7 +332,7 @@ def _notes_on_type(report: TypeReport, *, required: bool) -> Iterator[ReportLine
 def _refused_forms(report: TypeReport) -> Iterator[str]:
     """The forms of a model that are refused while others are served, in words."""
     forms = report.forms or ()
-    every = [form.form for form in forms]
+    tried = [form.form for form in forms]
     # Refusals that differ in numbers alone, such as shapes, are one.
     refused: dict[str, list[FormReport]] = {}
     for form in forms:
@@ -329,8 +340,7 @@ def _refused_forms(report: TypeReport) -> Iterator[str]:
             key = re.sub("[0-9]+", "", form.words or "")
             refused.setdefault(key, []).append(form)
     for alike in refused.values():
-        forms_alike_in_words = [form.form for form in alike]
-        named = described(forms_alike_in_words, every)
+        named = described([form.form for form in alike], tried)
         yield f"models with {named}: {_shortened(alike[0].words or '')}"
     # Where all forms are served, the calls that were refused are models with bounds as inputs.
     if report.serves_forms_only and not refused:
@@ -382,14 +392,14 @@ def _dependence(etype: str, id_: str, entries: Sequence[FormVerdict]) -> ReportL
     first = next(entry.report for entry in entries if entry.verdict == worst)
     ((usual, _),) = Counter(verdicts).most_common(1)
     # The usual verdict has the most forms, which would be the longest to describe: it comes last, as "else".
-    every = [entry.report.form for entry in entries]
+    judged = [entry.report.form for entry in entries]
     unusual: dict[Verdict, list[ModelForm]] = {}
     for report, verdict in entries:
         if verdict != usual:
             unusual.setdefault(verdict, []).append(report.form)
     parts = []
     for verdict, forms in unusual.items():
-        parts.append(f"{verdict} with {described(forms, every)}")
+        parts.append(f"{verdict} with {described(forms, judged)}")
     shown_by = first.deviations.get(id_)
     return ReportLine(
         head="depends on the form",
@@ -454,6 +464,7 @@ def _cause(of_type: TypeReport, klass: ClassReport, deviation: Deviation, spec: 
 
     A reading is a cause that people know by the operands for which it differs.
     """
+    # From what is known for certain to what the operands suggest.
     if deviation.latitude is not None:
         return deviation.latitude
     if deviation.explanation is not None and not deviation.allowed_by:
@@ -466,8 +477,8 @@ def _cause(of_type: TypeReport, klass: ClassReport, deviation: Deviation, spec: 
         return klass.id
 
     etype = spec.element_type(of_type.type)
-    texts = {name: decode(values[name], etype) for name in spec.signature.ids}
-    nans = [name for name, text in texts.items() if text == "nan"]
-    if any(name not in spec.signature.tensors for name in nans):
+    nans = [name for name in spec.signature.ids if decode(values[name], etype) == "nan"]
+    # One cause for all classes in which a bound is NaN, whichever bound it is.
+    if not set(nans).issubset(spec.signature.tensors):
         return "a bound is NaN"
     return f"{nans[0]} is NaN" if nans else f"case {klass.case}"

@@ -76,6 +76,7 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
         show(line)
     for line in _deviations(report, spec, pasted=pasted):
         show(line)
+    # From here on brackets are those of calls, paths and words of runtimes, and no styles of Rich.
     by_type = {of_type.type: of_type.contexts for of_type in report.types}
     for line in context_lines(by_type, pasted=pasted):
         show(line, markup=False)
@@ -88,15 +89,17 @@ def print_report(report: Report, console: Console, spec: Spec, repro: str | None
 
 def report_summary(report: Report) -> str:
     """The last line: the runtime, the options, the number of types with each verdict."""
-    options = [f"{report.policy} policy"]
+    options = []
     if report.dialect:
-        options.insert(0, f"against {report.dialect}")
+        options.append(f"against {report.dialect}")
+    options.append(f"{report.policy} policy")
     if report.level != "quick":
         options.append(report.level)
     counts = ", ".join(_type_counts(report))
     judged = f"{report.runtime_version} ({', '.join(options)}): {counts}"
 
     compared = f"{report.compared:,} results compared"
+    # Stored verdicts took no time: of a run that has no others, the time would say nothing.
     if len(report.kept) != len(report.types):
         compared += f" in {report.seconds:g} s"
     return "; ".join([judged, compared, *_remarks(report)])
@@ -113,8 +116,8 @@ def _remarks(report: Report) -> Iterator[str]:
         yield "unfinished: it was interrupted"
     if report.kept:
         dates = report.kept.values()
-        first_and_last = sorted({min(dates), max(dates)})
-        when = " to ".join(first_and_last)
+        first_and_last = {min(dates), max(dates)}  # one date, if all are of it
+        when = " to ".join(sorted(first_and_last))
         number = f"{len(report.kept)} of {len(report.types)}"
         yield f"{number} verdicts stored on {when} (--again repeats them)"
 
@@ -138,10 +141,11 @@ def reproducers(report: Report) -> str:
         "# A line on one node prints type, shape and bits of the result, and what is expected.",
         "# Lines on a context print the wrong entry and its bits; what is expected is above them.",
     ]
-    for etype, id_, form, deviation in report.deviations:
-        place = f"{etype}, {id_}, {deviation.key}"
+    for etype, class_id, form, deviation in report.deviations:
+        place = f"{etype}, {class_id}, {deviation.key}"
         if form:
             place += f", model with {form}"
+
         # In one line: a runtime's own words would leave the comment otherwise.
         shown = " ".join(deviation.shown.split())
         lines.append(f"\n# {place}: {shown}")
@@ -149,10 +153,17 @@ def reproducers(report: Report) -> str:
             lines.append(command_line(deviation.reproduce))
         else:
             lines.append(f"# {deviation.words}")
-    for etype, context, wrong in report.context_deviations:
-        shown = f"{wrong.asked}, X = {wrong.x}: got {wrong.got}, expected {wrong.expected}"
-        lines.append(f"\n# {etype}, context {context.id}: {shown}")
-        lines.append(command_line(wrong.reproduce) if wrong.reproduce else "# no line repeats it")
+
+    for of_type in report.types:
+        for context in of_type.contexts:
+            for wrong in context.deviations:
+                answers = f"got {wrong.got}, expected {wrong.expected}"
+                place = f"{of_type.type}, context {context.id}"
+                lines.append(f"\n# {place}: {wrong.asked}, X = {wrong.x}: {answers}")
+                line = "# no line repeats it"
+                if wrong.reproduce:
+                    line = command_line(wrong.reproduce)
+                lines.append(line)
     return "\n".join([*lines, ""])
 
 
@@ -184,11 +195,11 @@ def _table(report: Report, spec: Spec) -> Table:
     for of_type in report.types:
         table.add_column(short_type(of_type.type), justify="center", no_wrap=True)
         columns.append(_signs_by_class(of_type))
-    ids = [c.id for c in spec.classes]
-    # A class of another family has no sign in a column; one of no judged family has no row.
+    ids = [klass.id for klass in spec.classes]
     for id_ in (*ids, *TAGS):
-        if any(id_ in column for column in columns):
-            row = [column.get(id_, "") for column in columns]
+        # A class of another family has no sign in a column; one of no judged family has no row.
+        row = [column.get(id_, "") for column in columns]
+        if any(row):
             table.add_row(_TAGS.get(id_, id_), *row)
     return table
 
@@ -264,8 +275,10 @@ class _Block(NamedTuple):
 
 def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
+    # Within a kind the lines keep the order of the report, and so do blocks: the sort is stable.
     kinds: Sequence[str] = DEVIATION_KINDS
     lines = sorted(deviating(report, spec), key=lambda line: kinds.index(line.head))
+
     blocks: dict[_Block, list[ReportLine]] = {}
     unprinted = 0  # reproducers
     for line in lines:
@@ -274,6 +287,7 @@ def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
         blocks.setdefault(block, []).append(line)
         if line.deviations[0].reproduce:
             unprinted += 1
+
     for block, alike in blocks.items():
         example = min(alike, key=_complexity)
         yield from _block(block, alike, example, spec)
@@ -300,8 +314,8 @@ def _block(
     """The lines of a cause: how many results deviate, the meaning of the class, and an example."""
     (first,) = example.deviations
     style = "yellow" if first.kind == "acceptable" else "bold red"
-    call = f"model with {first.form}" if block.in_forms else first.layout
     classes = list(dict.fromkeys(line.id for line in lines))
+    # Without a known cause the class is named as one (`report_lines._cause`), and not again.
     within = "" if classes == [block.cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{first.kind}[/], {escape(block.cause)}: {_shares(lines)}{within}"
     yield from _meaning(example, first, spec, is_named=len(classes) > 1)
@@ -312,6 +326,7 @@ def _block(
     shown = escape(first.shown)
     if reason and reason != block.cause:
         shown += f"; {escape(reason)}"
+    call = f"model with {first.form}" if block.in_forms else first.layout
     yield f"    {example.etype}, {call}: {shown}"
 
 
@@ -343,13 +358,8 @@ def _shares(lines: Sequence[ReportLine]) -> str:
         if known is None or share.unit == FORMS:
             sums[etype] = share
         else:
-            deviating_in_both = known.deviating + share.deviating
-            compared_in_both = known.compared + share.compared
-            sums[etype] = Share(deviating_in_both, compared_in_both, share.unit)
-    words = []
-    for etype, (number, compared, unit) in sums.items():
-        words.append(f"{etype} {number:,} of {compared:,} {unit}")
-    return ", ".join(words)
+            sums[etype] = known.plus(share)
+    return ", ".join(f"{etype} {share}" for etype, share in sums.items())
 
 
 # --- The last lines: readings, and forms of a model ---------------------------------------------------------
@@ -368,7 +378,7 @@ def form_lines(report: Report) -> Iterator[str]:
     judged = [of_type for of_type in report.types if _compared_forms(of_type)]
     if not judged:
         return
-    numbers = []
+    numbers = []  # of the forms that were compared, for each type
     differing = []
     better = []
     for of_type in judged:
@@ -380,8 +390,8 @@ def form_lines(report: Report) -> Iterator[str]:
         # `forms_of` leaves out forms of rank 0 that are better than all others.
         if any(len(entries) < served for entries in by_class):
             better.append(of_type.type)
-    ends = sorted({min(numbers), max(numbers)})
-    number = " to ".join(str(end) for end in ends)
+    fewest, most = min(numbers), max(numbers)
+    number = f"{most}" if fewest == most else f"{fewest} to {most}"
     agree = f"the verdicts differ in {', '.join(differing)}" if differing else "all agree"
     # In a dialect, forms that lack a bound are left out, too.
     if better and not report.dialect:
@@ -401,12 +411,12 @@ def _only_forms(report: Report) -> str:
         return ""
     first = constant[0]
     served = [form.form for form in first.served_forms]
-    every = [form.form for form in first.forms or ()]
+    tried = [form.form for form in first.forms or ()]
     types = ""
     if len(constant) < len(report.types):
         names = ", ".join(of_type.type for of_type in constant)
         types = f"{names} "
-    return f" ({types}only {described(served, every)})"
+    return f" ({types}only {described(served, tried)})"
 
 
 def behaviour(report: Report) -> Iterator[str]:
@@ -417,9 +427,9 @@ def behaviour(report: Report) -> Iterator[str]:
             matches[of_type.type] = of_type.readings
     for group, types in reading_groups(matches).items():
         in_group = [matches[etype] for etype in types]
+        answers = sum(match.answers for match in in_group)
+        number = f"{answers:,}"
         subject = f"{report.runtime_version}, {', '.join(types)}"
-        kept = sum(match.answers for match in in_group)
-        number = f"{kept:,}"
         if group.readings:
             allowed = _allowed(group.readings, in_group, number)
             failure = _other_failure(report, group.readings, types)
@@ -494,13 +504,12 @@ def _shared_readings(matches: Sequence[ReadingMatch]) -> tuple[str, ...]:
 
 
 def _allowed(readings: Sequence[str], matches: Sequence[ReadingMatch], number: str) -> str:
+    named = f"reading {readings[0]}"
+    s = "s"  # of the verb
     if len(readings) > 1:
         *others, last = readings
         named = f"readings {', '.join(others)} and {last}"
         s = ""
-    else:
-        named = f"reading {readings[0]}"
-        s = "s"
     if all(set(readings).issubset(match.exactly) for match in matches):
         return f"all {number} answers kept are those that the {named} require{s}, bit for bit"
     return f"the {named} allow{s} all {number} answers kept, and leave{s} some answers open"
@@ -511,6 +520,7 @@ def _other_failure(report: Report, readings: Sequence[str], types: Sequence[str]
 
     Answers in forms of a model are not among those that are compared with readings.
     """
+    # The reading of this specification. Whoever follows another one is expected to fail somewhere.
     if "cases" not in readings:
         return ""
     # A wrong value in a form of a model is a failure in a compared value, too.

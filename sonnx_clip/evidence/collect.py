@@ -78,6 +78,7 @@ def gather(records: Records, checkout: Checkout | None = None) -> Evidence:
     unaccounted += [f"not as reviewed: {line}" for line in unpinned()]
     unaccounted += statements_not_reviewed(records)
 
+    # What is open keeps the evidence from being complete: unproved, unreviewed, or wrong in our own code.
     opened = [*open_points(records, results, entries, unaccounted), *_open_runtimes(runtimes)]
     # A kernel that is stale or was not run is no open point: the line of argument reports it.
     not_proved = (kernel for kernel in c_kernels if kernel.status == "not proved")
@@ -155,25 +156,29 @@ def _coq(records: Records) -> CoqEvidence:
 def _kernels(records: Records) -> Iterator[CKernelEvidence]:
     """What Frama-C found of each element type that has a kernel in C."""
     record = records.frama_c
-    fresh = (
-        record is not None
-        and record.spec_digest == records.spec.digest
-        and record.options == OPTIONS
-    )
-    by_type = {of_type.type: of_type for of_type in record.types} if record else {}
+    by_type = {}
+    fresh = False
+    if record is not None:
+        by_type = {of_type.type: of_type for of_type in record.types}
+        # Other options of Frama-C may prove less, or something else.
+        fresh = record.spec_digest == records.spec.digest and record.options == OPTIONS
     for etype in records.spec.element_types:
-        of_type = by_type.get(etype.id)
         if etype.c is None:
             continue
+        of_type = by_type.get(etype.id)
         if of_type is None:
             yield CKernelEvidence(type=etype.id, status="not run")
         elif not fresh or of_type.files != frama_c_digests(etype):
             yield CKernelEvidence(type=etype.id, status="stale")
         else:
-            by_one = (goal for goal in of_type.goals if goal.status == "proved by one")
-            opened = (*of_type.open(etype), *(f"{goal.name}: by one prover" for goal in by_one))
+            # A goal that one prover proved is not open for Frama-C's record; the evidence lists it too.
+            by_one = [goal.name for goal in of_type.goals if goal.status == "proved by one"]
+            opened = [*of_type.open(etype), *(f"{name}: by one prover" for name in by_one)]
             yield CKernelEvidence(
-                type=etype.id, status=of_type.status(etype), found=of_type, open=opened
+                type=etype.id,
+                status=of_type.status(etype),
+                found=of_type,
+                open=tuple(opened),
             )
 
 
@@ -193,6 +198,7 @@ def _files(records: Records) -> Iterator[str]:
             compiled = path.suffix in {*LEFT_BY_COQC, ".pyc"}
             if path.is_file() and not path.name.startswith(".") and not compiled:
                 yield path.relative_to(repo_file("")).as_posix()
+    # Of an operator without a counted proof the evidence states nothing that could rest on its files.
     for other in records.others:
         if other.proved:
             yield other.spec.file
@@ -245,6 +251,7 @@ def _argument(
 
 def _line(name: str, shows: str, result: str, record: str, basis: Basis | None = None) -> Argument:
     """A line of argument; without a basis, a result is taken from records, and no result was not run."""
+    # Nothing is `confirmed` unless the caller says so: that takes a computation of this very command.
     if basis is None:
         basis = TAKEN if result else "not run"
     return Argument(name=name, shows=shows, result=result, record=record, basis=basis)
@@ -293,6 +300,7 @@ def _proof_lines(results: ProofResults) -> Iterator[Argument]:
         f"{results.replies:,} answers about {obligations:,} obligations",
         "build/proofs.json",
     )
+    # A canary is `proved` if every prover refuted it.
     refuted = sum(canary.status == "proved" for canary in results.canaries)
     yield _line(
         "Canaries",
@@ -318,6 +326,7 @@ def _coq_line(coq: CoqEvidence) -> Argument:
 
 
 def _frama_c_line(c_kernels: Sequence[CKernelEvidence]) -> Argument:
+    # One kernel whose result counts is enough: the result of the line has the number of each status.
     statuses = {kernel.status for kernel in c_kernels}
     basis: Basis = "not run"
     if statuses - {"not run", "stale"}:
@@ -401,6 +410,7 @@ def _mutants_line(records: Records) -> Argument:
     if record.mutated_sha256 != mutants_digest(mutants):
         result = "of other conditions, kernels or rewrites; run: make mutants"
         return _line(name, shows, result, MUTANTS, "stale")
+    # The same mutants as now, and yet others than are counted: the record was edited or is damaged.
     recorded = record.mutants_by_kind()
     if recorded != Counter(mutant.kind for mutant in mutants):
         message = f"{recorded.total()} mutants are recorded, and there are {len(mutants)}, or of other kinds"

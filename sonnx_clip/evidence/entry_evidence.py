@@ -13,13 +13,13 @@ from sonnx_clip.explain import readings_matrix
 from sonnx_clip.explain.dialects_table import dialect_row
 from sonnx_clip.explain.finding_views import quoted_words
 from sonnx_clip.language import encode, show_bits, unparse
-from sonnx_clip.language.tree import Call, Connective, Name, subtrees
+from sonnx_clip.language.tree import Call, Connective, names_in, subtrees
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
 from sonnx_clip.spec.quotes import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sonnx_clip.evidence.records import ProvedOperator
     from sonnx_clip.language import ElementType
@@ -116,6 +116,7 @@ class _Trace:
         if entry.id in RESULT_CONSTRAINTS:
             # A report has a row for each of these, as it has for a class.
             classes = (entry.id,)
+        # Only the entries of some sections have these.
         source: Source | None = getattr(entry, "source", None)
         aliases = getattr(entry, "aliases", {})
         is_property = self.section == "properties"
@@ -154,6 +155,7 @@ class _Trace:
             if classes_of_type:
                 counts[type_id] = len(classes_of_type)
                 classes.update(classes_of_type)
+        # In the order of the specification: a set has none.
         ordered = tuple(klass.id for klass in spec.classes if klass.id in classes)
         return _Covering(counts, ordered)
 
@@ -165,6 +167,7 @@ class _Trace:
         self, families: Sequence[str], types: Sequence[str] | None, refuted: Sequence[str]
     ) -> Iterator[Cell]:
         """What is shown for all element types at once, where there is such, then for each of them."""
+        # An element type without an obligation has a cell all the same, which is a gap.
         if ALL_TYPES in self.outcomes:
             yield self._cell_of_all_types()
         for etype in self.operator.spec.element_types:
@@ -199,6 +202,7 @@ def _by_entry(outcomes: Sequence[Outcome], types: Sequence[str]) -> dict[str, By
 
 
 def _listed(spec: Spec, section: str) -> Sequence[Any]:
+    # The evidence has both kinds of examples in one section; `_traced` tells them apart.
     if section == "examples":
         return (*spec.examples, *spec.dialect_examples)
     return spec.dialects if section == "dialects" else getattr(spec, section)
@@ -208,6 +212,7 @@ def _traced(trace: _Trace) -> Entry:
     """An entry with what its section has on it."""
     spec, entry = trace.operator.spec, trace.entry
     all_families = tuple(family.id for family in spec.families)
+    # The sections of `SHOWN`, in their order; rewrites are not among these.
     match trace.section:
         case "restrictions":
             facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
@@ -228,6 +233,7 @@ def _traced(trace: _Trace) -> Entry:
                 role=entry.role,
                 families=entry.families,
                 facts=facts,
+                # Whatever the operands are, a result has a shape, a type and values to be judged.
                 covers=lambda _type, _vector: True,
                 refuted=tuple(entry.refuted_for),
             )
@@ -324,12 +330,12 @@ def _example(trace: _Trace, entry: Example) -> Entry:
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
     etypes = [t for t in spec.types_of(entry.family) if t.id not in entry.not_representable_in]
+    # A vector is recognised by its element type and the bits of its operands.
     triples: set[tuple[str, ...]] = set()
     for etype in etypes:
         if etype.width:  # vectors are bit patterns, which only machine types have
             for texts in entry.given:
-                bits = (show_bits(encode(text, etype), etype) for text in texts)
-                triples.add((etype.id, *bits))
+                triples.add((etype.id, *_bits(texts, etype)))
     *operands, y = map(_bracketed, entry.values.values())
     return trace.evidence(
         title=f"Worked example {entry.id}",
@@ -350,10 +356,11 @@ def _dialect_example(trace: _Trace, entry: DialectExample) -> Entry:
         texts[name] = _bracketed(entry.values.get(name, "missing"))
     y = entry.Y
     result = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else _bracketed(y)
+    # A bound that the example lacks is the default of the dialect: the vector has its bits.
     bounds = [show_bits(bound, etype) for bound in bounds_of(spec, entry)]
     triples: set[tuple[str, ...]] = set()
     for x, _ in entry.pairs:
-        triples.add((etype.id, show_bits(encode(x, etype), etype), *bounds))
+        triples.add((etype.id, *_bits([x], etype), *bounds))
     call = f"{spec.signature.function}({', '.join(texts.values())})"
     return trace.evidence(
         title=f"Worked example {entry.id}",
@@ -364,6 +371,12 @@ def _dialect_example(trace: _Trace, entry: DialectExample) -> Entry:
         covers=_is_one_of(triples),
         types=[entry.type],
     )
+
+
+def _bits(texts: Iterable[str], etype: ElementType) -> Iterator[str]:
+    """Numbers as the vectors of a type have them."""
+    for text in texts:
+        yield show_bits(encode(text, etype), etype)
 
 
 def _is_one_of(triples: set[tuple[str, ...]]) -> Covers:
@@ -390,6 +403,7 @@ def _property(trace: _Trace, entry: Property) -> Entry:
 
 
 def _reading(spec: Spec, entry: Any) -> Facts:
+    # A family that the regions leave out has no condition: there the reading agrees everywhere.
     facts = [("allows Y when", unparse(entry.returns))]
     for regions, witnesses, how in (
         (entry.agrees, entry.differs_at, "has the value of the cases"),
@@ -435,8 +449,10 @@ def _element_type(trace: _Trace, entry: ElementType) -> Entry:
         "ONNX": entry.onnx,
         "DirectML": entry.directml,
         "NumPy": entry.numpy,
+        "C": entry.c,
+        "WhyML": entry.why3,
+        "width": str(entry.width) if entry.width else None,  # the reals have none
     }
-    names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
     return trace.evidence(
         title=f"Element type {entry.id}",
         statement=f"{entry.id} is an ordered element type of the family {entry.family}",
@@ -457,8 +473,7 @@ def _meets_premise(spec: Spec, entry: Property) -> Covers:
     if not isinstance(claim, Connective) or claim.operator != "implies":
         return lambda _type, _vector: True
     premise = claim.left
-    names = {node.id for node in subtrees(premise) if isinstance(node, Name)}
-    if not names.issubset(spec.signature.all_ids):
+    if not names_in(premise).issubset(spec.signature.all_ids):
         return lambda _type, _vector: True  # a second input: every vector can be its first
 
     def met(type_id: str, vector: Vector) -> bool:
@@ -474,10 +489,12 @@ def _meets_premise(spec: Spec, entry: Property) -> Covers:
 def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
     spec = operator.spec
-    for node in subtrees(entry.claim):
-        is_second_x = isinstance(node, Name) and node.id == "X2"
-        if is_second_x or (isinstance(node, Call) and node.function == "clip"):
-            return ()  # a claim on two results of Clip says nothing of one answer
+    # A claim on two results of Clip says nothing of one answer.
+    calls = {node.function for node in subtrees(entry.claim) if isinstance(node, Call)}
+    if "X2" in names_in(entry.claim) or "clip" in calls:
+        return ()
+
+    # As keys, in order: a place with many wrong answers is named once.
     violated: dict[str, None] = {}
     for name, report in operator.reports.items():
         for type_id, klass, _, deviation in report.deviations:
@@ -487,7 +504,7 @@ def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
             if not judged or etype.family not in entry.families:
                 continue
             answer = deviation.environment(spec.signature)
-            if not answer:
+            if not answer:  # the call gave no result, of which no claim can be false
                 continue
             evaluate = evaluator(spec, etype)
             # A property that is refuted as written holds under its condition: only there is an

@@ -37,7 +37,7 @@ def operator_evidence(other: OtherOperator) -> OperatorEvidence:
 
 
 def _described(spec: Spec, basis: Basis, problem: str = "") -> OperatorEvidence:
-    name = spec.signature.function
+    name = spec.signature.function  # also of its folder in build/
     return OperatorEvidence(
         name=name,
         operator=spec.operator,
@@ -56,7 +56,7 @@ def _proved(operator: ProvedOperator) -> OperatorEvidence:
     entries = tuple(entries_of(operator, results.obligations))
     unaccounted = (*results.unaccounted, *statements_not_reviewed(operator))
     opened = open_points(operator, results, entries, unaccounted)
-    # Last: what is counted above is compared by the ids of the operator's own records.
+    # Last: all above looks entries and outcomes up by the ids of the operator's own records.
     ids = _Prefix(spec.signature.function)
     return _described(spec, TAKEN).model_copy(
         update={
@@ -83,6 +83,7 @@ def argument_line(operator: OperatorEvidence) -> Argument:
 
 
 def _result(operator: OperatorEvidence) -> str:
+    # Without totals it was not proved as it is: the command is then the result.
     totals = operator.totals
     if totals is None:
         todo = f"run: {operator.command}"
@@ -126,7 +127,8 @@ class _Prefix:
             id=self.of_id(o.id),
             subject=self.of_id(o.subject),
             shows=self.of_ids(o.shows),
-            file=f"build/{self.name}/{o.file}",  # where `prove` leaves the theories of the operator
+            # Where `prove` leaves the theories of the operator: the repository has those of Clip alone.
+            file=f"build/{self.name}/{o.file}",
         )
         return outcome.model_copy(update={"obligation": changed})
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.proofs_record import TrustedItem
 
+# What is only seen in the tasks that Why3 made, and so can be taken from the record alone.
 _OF_TASKS = ("assertion", "setting", "refused")
 
 
@@ -46,7 +47,7 @@ class ProofResults:
 def proof_results(operator: ProvedOperator) -> ProofResults:
     """Derive the results of an operator from its record and its theories."""
     spec, proofs = operator.spec, operator.proofs
-    _, canaries = render_canaries(spec)  # false statements, which each prover must refute
+    canaries = render_canaries(spec).obligations  # false statements, which each prover must refute
     texts = dict(theory_texts(operator.theories_root))
     in_tasks = (item for item in proofs.trusted if item.kind in _OF_TASKS)
     # What the theories assume is read again, and not taken from the record.
@@ -59,8 +60,9 @@ def proof_results(operator: ProvedOperator) -> ProofResults:
         deviations = [line for line in deviations if not line.startswith("- ")]
     unaccounted = [*proofs.strays]
     unaccounted += [f"trusted base: {line}" for line in deviations]
-    unreasoned = [item for item in assumed if not item.justification.strip()]
-    unaccounted += [f"trusted base: no reason for {item.name}" for item in unreasoned]
+    for item in assumed:
+        if not item.justification.strip():
+            unaccounted.append(f"trusted base: no reason for {item.name}")
     return ProofResults(
         obligations=proofs.outcomes_of(operator.generated.obligations),
         canaries=proofs.outcomes_of(canaries),
@@ -95,6 +97,7 @@ def open_points(
     if incomplete:
         # Counted, not listed: where a prover was left out, these are all obligations.
         yield f"not answered by every prover: {counted(incomplete, 'obligation')}"
+
     for entry in entries:
         if entry.gaps:
             yield f"no obligation shows {entry.id} in {', '.join(entry.gaps)}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.backends.generate import differences, render_all, render_theories
 from sonnx_clip.conform.check_report import Report
@@ -40,13 +40,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from sonnx_clip.backends.generate import Generated
+    from sonnx_clip.backends.theory import Generated
     from sonnx_clip.explain.measured_record import Measured
     from sonnx_clip.prove.proofs_record import ProofsRecord
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage import Covered
 
+_Record = TypeVar("_Record", bound=BaseModel)
+
 REPLAYS = "replays"
+# What `generated/replay.sh` digests, in the same order.
 _REPLAYED = ("why3/*.mlw", "why3/drivers/*", "generated/why3/*.mlw", "generated/replay.sh")
 
 
@@ -115,9 +118,6 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
     stale = differences(generated, repo_root())
     if stale:
         raise UserError(stale[0], todo="run: sonnx-clip generate")
-    # Neither is required: not every machine has Frama-C and Coq.
-    frama_c = build / FRAMA_C
-    coq = build / COQ
     return Records(
         spec=spec,
         generated=generated,
@@ -126,14 +126,17 @@ def read_records(build: Path, spec: Spec, others: Iterable[Spec]) -> Records:
         reports=read_reports(build, spec),
         dialects=read_reports(build, spec, "dialects"),
         contexts=read_reports(build, spec, "contexts"),
-        frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c")
-        if frama_c.exists()
-        else None,
-        coq=read_record(coq, CoqRecord, "run: make coq") if coq.exists() else None,
+        # Neither is required: not every machine has Frama-C and Coq.
+        frama_c=_read_if_present(build / FRAMA_C, FramaCRecord, "run: make frama-c"),
+        coq=_read_if_present(build / COQ, CoqRecord, "run: make coq"),
         replays=read_replays(build),
         measured=read_measured(spec),
         others=tuple(read_other(build, other) for other in others),
     )
+
+
+def _read_if_present(path: Path, form: type[_Record], todo: str) -> _Record | None:
+    return read_record(path, form, todo) if path.exists() else None
 
 
 def read_other(build: Path, spec: Spec) -> OtherOperator:
@@ -141,6 +144,7 @@ def read_other(build: Path, spec: Spec) -> OtherOperator:
     folder, root = results_of(spec, build)
     if not (folder / RECORD).exists():
         return OtherOperator(spec)
+    # Its theories are in the build folder, and not in the repository: digests show whether they are these.
     theories = render_theories(spec)
     try:
         proofs = read_proofs(build, spec)
@@ -177,15 +181,8 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
     for path in sorted((build / folder).glob("*.json")):
         again = _command_of_report(path, folder)
         report = read_record(path, Report, again)
-        require_digest(report.spec_sha256, spec, path, again)
-        if report.code_sha256 != code_digest(report.runtime):
-            message = f"stale: the code of {report.runtime} has changed since it was judged"
-            raise UserError(message, str(path), again)
-        # A runtime that is not installed here cannot make its record stale.
-        now = installed_version(report.runtime)
-        if now is not None and now != report.runtime_version:
-            message = f"stale: it records {report.runtime_version}, but {now} is installed"
-            raise UserError(message, str(path), again)
+        _require_fresh(report, spec, path, again)
+        # The verdicts are stored beside the counts that they follow from: a file edited by hand shows.
         if contradiction := next(contradictions(report), None):
             todo = f"do not rely on this record; {again}"
             raise UserError(contradiction, str(path), todo)
@@ -194,6 +191,19 @@ def read_reports(build: Path, spec: Spec, folder: str = "verdicts") -> dict[str,
             raise UserError(f"another file also records {name}", str(path), "remove one of them")
         reports[name] = report
     return reports
+
+
+def _require_fresh(report: Report, spec: Spec, path: Path, again: str) -> None:
+    """UserError if a report is of another specification, of other code, or of another version."""
+    require_digest(report.spec_sha256, spec, path, again)
+    if report.code_sha256 != code_digest(report.runtime):
+        message = f"stale: the code of {report.runtime} has changed since it was judged"
+        raise UserError(message, str(path), again)
+    # A runtime that is not installed here cannot make its record stale.
+    now = installed_version(report.runtime)
+    if now is not None and now != report.runtime_version:
+        message = f"stale: it records {report.runtime_version}, but {now} is installed"
+        raise UserError(message, str(path), again)
 
 
 def _command_of_report(path: Path, folder: str) -> str:
@@ -231,6 +241,7 @@ def replayed_digest() -> str:
 
 def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
     """What replays of the present obligations counted; records of other obligations are left out."""
+    # Each is of one set of tools; those of other files were right for them, and say nothing of these.
     now = replayed_digest()
     replays = [_read_replay(path) for path in sorted((build / REPLAYS).glob("*.txt"))]
     return tuple(record for record in replays if record.digest == now)
@@ -241,6 +252,7 @@ def _read_replay(path: Path) -> ReplayEvidence:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         name, _, value = line.partition(": ")
         values[name] = value
+    # Strings, since the file is text: pydantic reads the numbers in them.
     try:
         return ReplayEvidence.model_validate_strings(values)
     except ValidationError as error:

@@ -28,13 +28,18 @@ def rewrite_entries(
     """
     if not any(rewrite.id in shown_by for rewrite in known_rewrites()):
         return
+
+    # Their obligations are about the abstract theory of a family, and so about all types at once.
+    def obligations_of(id_: str) -> Sequence[Outcome]:
+        return shown_by.get(id_, {}).get(ALL_TYPES, ())
+
     for rewrite in known_rewrites():
-        obligations = shown_by.get(rewrite.id, {}).get(ALL_TYPES, ())
         families = tuple(rewrite.entry.legal_when)
-        yield _entry(rewrite.entry, families, _conditions(rewrite), obligations)
+        conditions = _conditions(rewrite)
+        yield _entry(rewrite.entry, families, conditions, obligations_of(rewrite.id))
     for theorem in known_theorems():
-        obligations = shown_by.get(theorem.id, {}).get(ALL_TYPES, ())
-        yield _entry(theorem, (), [("holds", theorem.holds)], obligations)
+        conditions = [("holds", theorem.holds)]
+        yield _entry(theorem, (), conditions, obligations_of(theorem.id))
 
 
 def _conditions(rewrite: Rewrite) -> list[tuple[str, str]]:

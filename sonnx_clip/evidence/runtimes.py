@@ -40,7 +40,7 @@ class RuntimeView:
         """The verdicts by form of a model and element type."""
         forms: dict[str, dict[str, Shown]] = {}
         for of_type in self.report.types if self.report else ():
-            for form in of_type.forms or ():
+            for form in of_type.forms or ():  # None: it opens no models
                 forms.setdefault(str(form.form), {})[of_type.type] = form.verdict
         return forms
 
@@ -93,6 +93,7 @@ def not_judged(view: RuntimeView) -> Iterator[str]:
 
 def runtimes_of(spec: Spec, reports: Mapping[str, Report | None]) -> tuple[RuntimeView, ...]:
     """One view for each known runtime and each report; ``not run`` without a report."""
+    # Those that are known come first, in their order; then others that someone judged.
     names = dict.fromkeys([*RUNTIMES, *reports])
     return tuple(_runtime(spec, name, reports.get(name)) for name in names)
 
@@ -110,9 +111,12 @@ def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeView:
     """The view of a runtime, in which every class is ``not run`` that the report does not have."""
     verdicts: dict[str, dict[str, Shown]] = {}
     for etype in spec.element_types:
-        if etype.width is not None:  # runtimes compute in machine types
-            classes = [klass.id for klass in spec.classes_of(etype.family)]
-            verdicts[etype.id] = dict.fromkeys([*classes, *RESULT_CONSTRAINTS], "not run")
+        if etype.width is None:  # runtimes compute in machine types
+            continue
+        rows = [klass.id for klass in spec.classes_of(etype.family)]
+        rows += RESULT_CONSTRAINTS
+        verdicts[etype.id] = dict.fromkeys(rows, "not run")
+
     for of_type in report.types if report else ():
         by_class = verdicts[of_type.type]
         for klass in of_type.classes:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
-_RANKS = 4  # the most axes of a layout
+_RANKS = 4  # the most axes of a layout, for which C has arrays of one length
 _PROGRAM = "vectors.c"
 
 
@@ -118,6 +118,7 @@ def _fields(suite: TypeSuite) -> dict[str, Any]:
         sign = sign_bit(form)
         inf = infinity(form)
 
+    # Column by column in the suite; the header has a row for each vector.
     columns = []
     for column in suite.columns.values():
         columns.append(_hex(column.tolist(), etype))

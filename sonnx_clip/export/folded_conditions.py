@@ -81,8 +81,4 @@ def _with_numbers(expr: Expr, holds: Expr, family: str) -> Expr:
                 operator="==", left=tree.Name(id=name), right=tree.Number() as number
             ) if family != "float":
                 numbers[name] = number
-
-    def number_of(node: Expr) -> Expr | None:
-        return numbers.get(node.id) if isinstance(node, tree.Name) else None
-
-    return tree.rewritten(expr, number_of)
+    return tree.substituted(expr, numbers)

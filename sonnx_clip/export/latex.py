@@ -115,12 +115,7 @@ def written_out(spec: Spec, expr: Expr) -> Expr:
             return written_out(spec, conditions[node.id])
         definition = spec.definition(node.id)
         arguments = dict(zip(definition.parameters, node.arguments, strict=True))
-
-        def argument(name: Expr) -> Expr | None:
-            return arguments.get(name.id) if isinstance(name, tree.Name) else None
-
         # A definition may use others, which are written out in turn.
-        body = tree.rewritten(definition.is_, argument)
-        return written_out(spec, body)
+        return written_out(spec, tree.substituted(definition.is_, arguments))
 
     return tree.rewritten(expr, replacement)

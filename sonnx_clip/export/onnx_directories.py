@@ -143,7 +143,7 @@ def directory_files(
     operator set (`_default_opset` by default). UserError if that is no set of this operator.
     """
     op_type = operator.spec.operator
-    known = {}
+    known = {}  # the operator sets by element type
     for suite in suites:
         known[suite.etype.id] = opsets_of_node(op_type, suite.etype)
     opsets = sorted(set().union(*known.values()))
@@ -357,6 +357,7 @@ def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
         about = _subject(suite, call)
         if about is None:
             continue
+        # Of an array that the layout has arranged: layouts state no rank.
         arranged = call.layout.arrange(np.zeros(call.length))
         name = about
         if about == "layouts":

@@ -137,8 +137,8 @@ class PageFile(Part):
         numbers = self.tags_of(id_).constraints.get(tensor, {})
         stated = {}
         for entry, number in numbers.items():
-            families = self.constraints[entry].families  # none: all families
-            if not families or id_ in families:
+            families = self.constraints[entry].families
+            if not families or id_ in families:  # none: all families
                 stated[entry] = number
         return stated
 
@@ -217,6 +217,7 @@ def read_page_file(spec: Spec) -> PageFile:
         _require_texts_of_family(spec, file, family, name)
 
     for entry, constraint in file.constraints.items():
+        # One with words of its own may be of the page alone.
         if constraint.statement is None:
             spec.constraint(entry)  # raises UserError for an unknown id
     for id_ in file.corrects:
@@ -228,6 +229,7 @@ def _require_texts_of_family(spec: Spec, file: PageFile, family: FamilyId, name:
     """UserError unless the page file has the tags and constraints that a family needs."""
     if file.of_family(family).tags is None and file.tags is None:
         raise UserError(f"the family {family} has no `tags`", name, "add `tags`")
+    # A tag is permanent: readers and other documents cite it, so none is made up for a text.
     tags = file.tags_of(family)
     _require_ids("tags", _tensors(spec), tags.constraints, name)
     # A numbered constraint needs its statement; one that is stated may have no number in this family.
@@ -268,6 +270,7 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
     for family in families_of(spec):
         start = start_of_tags(spec, family)
         tags = file.tags_of(family)
+        # The function is what the cases say of a family; one that does not reach it has no part in that.
         cases = []
         for case in spec.cases:
             if family not in case.not_for:

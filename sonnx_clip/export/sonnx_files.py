@@ -147,6 +147,7 @@ def _traced(
 ) -> dict[str, str]:
     """A row of the trace."""
     types = {etype.id for etype in spec.types_of(tag.family)}
+    # A tag is of one family: another one has a tag of its own for the same entry.
     suites_of_family = [suite for suite in suites if suite.etype.id in types]
     functions = []
     if tag.zone == "function" and is_rendered(spec):  # other operators have no kernels
@@ -167,6 +168,7 @@ def _traced(
 
 def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligations) -> str:
     """How many obligations show an entry of a tag, or a class of it, and how many have which status."""
+    # Classes are no entries of a page. Their obligations show the case in which they are.
     ids = set(tag.entries)
     for klass in spec.classes:
         if klass.case in tag.entries:

@@ -83,6 +83,7 @@ class _Family:
             name = etype.onnx or etype.id
             self.types.append(name.lower())
         self.is_signed_alone = not any(name.startswith("uint") for name in self.types)
+        # The group writes the type of each operand behind the name: `Clip (float, float, float)`.
         self.heading = ", ".join([id_] * len(spec.signature.operands))
         self.restrictions = []
         for restriction in spec.restrictions:
@@ -206,7 +207,8 @@ class _Family:
     @property
     def shapes(self) -> str:
         """The shapes of the operands and of the result."""
-        first, result = self.tensors[0], self.spec.signature.result.id
+        first = self.tensors[0]
+        result = self.spec.signature.result.id
         if len(self.tensors) > 1:
             names = in_formulas(self.tensors, "and")
             text = f"Tensors {names} have one shape, of any rank; there is no broadcasting."

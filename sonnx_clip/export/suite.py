@@ -153,8 +153,10 @@ class TypeSuite:
         """The place in the pool of each entry of X, shape (length,)."""
         pool = self.tables[call.table].pool
         # A layout that repeats has one entry in memory, which all others are.
-        step = 0 if call.layout.repeats else 1
-        places = call.start + step * np.arange(call.length)
+        if call.layout.repeats:
+            places = np.full(call.length, call.start)
+        else:
+            places = call.start + np.arange(call.length)
         return places % len(pool)
 
 
@@ -170,6 +172,7 @@ def suites_of(operator: Operator, types: Sequence[str] = ()) -> list[TypeSuite]:
     """
     spec = operator.spec
     etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]  # each once
+    # A type that is named is refused; without names the same types are left out.
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, and therefore no vectors")
@@ -196,6 +199,7 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
         granted_table(operator, etype, SPECIAL, pools, bounds),
         granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
     ]
+    # A type may hold none of the bounds in use.
     used = chosen_bounds_in_use(etype, operator)
     if used is not None:
         pool = used.table.pool
@@ -250,6 +254,7 @@ def granted_table(
         undefined = outside(*operands, operands[0], operands[0])  # no result decides it
         defined = ~np.atleast_2d(undefined).any(axis=0)
         pools = [pool[defined] for pool in pools]
+
     table = tabulate(etype, pools, scalars, operator)
     operands = _rows_and_columns(pools, scalars)
     return GrantedTable(
@@ -316,6 +321,7 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
         number += 1
         start = _start(number, size)
         yield SuiteCall(0, number % special.count, PLAIN, length, start)
+    # The numbers are the places of the tables, of which `used` may be missing.
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
     for table in used:
@@ -341,6 +347,7 @@ def granted(operator: Operator) -> tuple[Granted, ...]:
     etype = floats[0]  # whichever: an answer is a zero or a NaN in all of them
     latitudes = []
     for index, entry in enumerate(operator.spec.latitude):
+        # A is the other answer in the numbers that show where the latitude applies.
         answer = encode(entry.inhabited_by.texts()["A"], etype)
         latitudes.append(
             Granted(
@@ -362,6 +369,7 @@ def flags(
     if etype.family != "float":
         return also
     dtype = numpy_type(etype.id)
+    # Its first bit: the other answer is the expected one with the other sign.
     sign = results.dtype.type(1 << (8 * results.itemsize - 1))
     values = [operand.view(dtype) for operand in operands]
     expected = results.view(dtype)
@@ -372,10 +380,8 @@ def flags(
     accepts = operator.oracle.LATITUDE["float"]
     for latitude in granted(operator):
         answer = answers[latitude.accepts]
-        with np.errstate(invalid="ignore"):
-            accepted = accepts[latitude.id](
-                *values, expected, answer
-            )  # comparing a NaN is no mistake
+        with np.errstate(invalid="ignore"):  # comparing a NaN is no mistake
+            accepted = accepts[latitude.id](*values, expected, answer)
             if latitude.accepts == OTHER_ZERO:
                 # Of another number the answer is its opposite, and no zero.
                 accepted = accepted & (expected == 0)

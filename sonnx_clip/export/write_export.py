@@ -159,6 +159,7 @@ def _manifest(
     for name, data in content.files.items():
         digest = digest_of(data)
         files.append({"file": name, "bytes": len(data), "sha256": digest})
+    # Whoever has only the export needs the meaning of its vectors too: cases, classes, latitude.
     document = {
         "kind": "sonnx-clip export",
         "version": 2,
@@ -261,7 +262,9 @@ def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         temporary.chmod(0o755)  # mkdtemp lets the owner alone in
-        temporary.rename(place)  # POSIX: replaces an empty folder, and nothing else
+        # When all files are there, so that nobody sees a part of them. POSIX replaces an empty folder, and
+        # nothing else.
+        temporary.rename(place)
     except OSError as error:
         message = f"it cannot be written: {error.strerror}"
         todo = "check the folder's permissions, or write elsewhere"

@@ -147,12 +147,16 @@ class Finding:
             return self.problems[0].remedy
         inferred: dict[str, None] = {}
         others: dict[str, None] = {}
+        elsewhere: dict[str, None] = {}
         for problem in self.problems:
             if problem.inferred:
                 inferred[problem.inferred] = None
-            elif not problem.remedy.startswith(SEE):  # the restriction that it names is in here too
+            elif problem.remedy.startswith(SEE):
+                elsewhere[problem.remedy] = None
+            else:
                 others[problem.remedy] = None
-        remedies = list(others)
+        # What is stated with another rule is in here too, unless that rule is not judged.
+        remedies = list(others if others or inferred else elsewhere)
         if inferred:
             remedies.insert(0, declares(listed(list(inferred))))
         return "; ".join(remedies)

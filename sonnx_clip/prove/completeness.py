@@ -20,6 +20,7 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
         spec: what is stated.
         obligations: all of them, whether this run proves them or not.
     """
+    # By id and kind: an obligation of another kind does not prove the claim.
     shown_by: dict[tuple[str, str], tuple[str, ...]] = {}
     tested: set[tuple[str, str]] = set()
     theories: dict[tuple[str, str], None] = {}

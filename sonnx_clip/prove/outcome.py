@@ -67,6 +67,7 @@ class Outcome(Excerpt):
         verdicts = {reply.verdict for reply in self.replies}
         shown = len(self.proved_by)
         if self.obligation.kind in ("smoke", "canary"):
+            # Of no replies all would show it: what nobody looked at is not shown.
             by_all = bool(self.replies) and shown == len(self.replies)
             return "proved" if by_all else "not proved"
         if shown == 0 or not verdicts.isdisjoint(("countermodel", "failed")):

@@ -106,19 +106,26 @@ class ProofsRecord(Excerpt):
 
         An answer without a task is none. A smoke obligation that not every prover answered has none.
         """
+        # By id, whatever the order of the record is, and whatever else it has answers about.
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
         provers = set(self.provers)
         outcomes: list[Outcome] = []
         for obligation in obligations:
-            answers: dict[str, Reply] = {}
-            for reply in replies.get(obligation.id, ()):
-                if reply.task and reply.prover in provers:
-                    answers[reply.prover] = reply
+            answers = _answer_of_each(provers, replies.get(obligation.id, ()))
             # That a smoke obligation holds is shown by those who did not find false: by all of them.
             if obligation.kind == "smoke" and answers.keys() != provers:
                 answers = {}
             outcomes.append(Outcome(obligation=obligation, replies=tuple(answers.values())))
         return tuple(outcomes)
+
+
+def _answer_of_each(provers: set[str], replies: Iterable[Reply]) -> dict[str, Reply]:
+    """The last answer of each prover to a task: two of one prover must not count as those of two."""
+    answers: dict[str, Reply] = {}
+    for reply in replies:
+        if reply.task and reply.prover in provers:
+            answers[reply.prover] = reply
+    return answers
 
 
 def theory_digests(root: Path | None = None) -> dict[str, str]:
@@ -155,6 +162,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     require_digest(record.about.spec_digest, spec, path, todo)
     proved = record.about.files
     now = theory_digests(root)
+    # Of both, since a file that is new or gone makes a record stale as one that changed does.
     for name in sorted(now.keys() | proved.keys()):
         if now.get(name) != proved.get(name):
             message = f"stale: {name} has changed since the proofs"
@@ -162,12 +170,7 @@ def read_proofs(build: Path, spec: Spec) -> ProofsRecord:
     return record
 
 
-def require_digest(
-    digest: str,
-    spec: Spec,
-    path: Path,
-    todo: str,
-) -> None:
+def require_digest(digest: str, spec: Spec, path: Path, todo: str) -> None:
     """StaleRecordError if a record is about another specification."""
     if digest != spec.digest:
         message = f"stale: it is about {spec.file} {digest[:12]}…, not {spec.digest[:12]}…"
@@ -195,11 +198,7 @@ def results_of(spec: Spec, build: Path) -> tuple[Path, Path | None]:
     return own, own
 
 
-def known(
-    build: Path,
-    spec: Spec,
-    obligations: Iterable[Obligation],
-) -> dict[str, Outcome]:
+def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[str, Outcome]:
     """What is recorded of obligations, by id; nothing if there is no record of these theories.
 
     Args:
@@ -212,10 +211,12 @@ def known(
     try:
         with without_collection():
             document = json.loads(read_regular(folder / RECORD))
-        # A record has thousands of answers, and each that is read as a model takes its time.
+        # A record has thousands of answers, and each that is read as a model takes its time. Canaries say
+        # nothing of an entry.
         rows = [row for row in document["outcomes"] if row["id"] in obligation_by_id]
         record = ProofsRecord.model_validate({**document, "outcomes": rows, "canaries": []})
-    except (OSError, ValueError, KeyError, TypeError):  # the evidence says what is wrong with it
+    except (OSError, ValueError, KeyError, TypeError):
+        # An explanation does without a record. What is wrong with it, the evidence says.
         return {}
     if record.about.spec_digest != spec.digest:
         return {}

@@ -235,7 +235,9 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     elif entry is not None:
         where = f"{module}.{entry.attr}"
         version = f"{name} of {_package(entry)}"
-        runtime = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
+        runtime = _runtime_of_function(
+            entry.load(), version, where, f"import {module}", where, signature
+        )
     elif kind:
         runtime = importlib.import_module(module).open_named(name, board)
     else:
@@ -247,7 +249,7 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
             of_file = f"named_function({python_quoted(name)})[0]"
             imports = f"from {__name__} import named_function; {attribute} = {of_file}"
         where = f"{place}.{attribute}"
-        runtime = _runtime_of(function, version, where, imports, attribute, signature)
+        runtime = _runtime_of_function(function, version, where, imports, attribute, signature)
     # Most runtimes are functions of Clip; those that open models can make one of another operator's node.
     if runtime.signature == signature:
         return runtime
@@ -257,7 +259,7 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     return runtime.of_operator(signature)
 
 
-def _runtime_of(
+def _runtime_of_function(
     named: object, version: str, where: str, imports: str, call: str, signature: Signature
 ) -> Runtime:
     """A runtime, or the runtime of a function of the operands; UserError if what is named is neither."""

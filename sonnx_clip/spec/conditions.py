@@ -76,7 +76,8 @@ class ConditionParser:
         for index, wrong in enumerate(self.spec.wrong_operators):
             kind = Kind.BOOL if wrong.of else Kind.ELEMENT  # a definition, or the whole operator
             self._parse(("wrong_operators", index, "is"), scope, kind)
-        self._causes()
+        self._mechanisms()
+        self._conditions_on_bounds()
         self._theorems()
 
     def _on_elements(self) -> None:
@@ -100,20 +101,18 @@ class ConditionParser:
                 elif conditions is not None:
                     self._parse(way, scope)
 
-    def _causes(self) -> None:
-        """What mechanisms return, and the conditions on bounds."""
+    def _mechanisms(self) -> None:
+        """What mechanisms return: one gives the answer, another says which answers Y it may give."""
         for index, mechanism in enumerate(self.spec.mechanisms):
             families = mechanism.families or self.every
-            # One gives the answer, the other says which answers Y it may give.
             if mechanism.is_ is not None:
-                way: Way = ("mechanisms", index, "is")
                 scope = self._scope("a mechanism", families, result=True)
-                self._parse(way, scope, Kind.ELEMENT)
+                self._parse(("mechanisms", index, "is"), scope, Kind.ELEMENT)
             if mechanism.returns is not None:
-                way = ("mechanisms", index, "returns")
                 scope = self._scope("a mechanism", families, ("Y",), result=True)
-                self._parse(way, scope)
+                self._parse(("mechanisms", index, "returns"), scope)
 
+    def _conditions_on_bounds(self) -> None:
         scalars = dict.fromkeys(self.signature.scalars, Kind.ELEMENT)
         for index, condition in enumerate(self.spec.conditions_on_bounds):
             scope = self._scope("a condition on bounds", condition.families or self.every)

@@ -263,6 +263,7 @@ def _no_entry(way: Way, name: str, known: Iterable[str]) -> Diagnostic:
 def _check_quotations(spec: Spec, covered: Iterable[Covered]) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
     findings = {finding.id for finding in spec.findings}
+    # A sentence may be quoted by several entries, and a quotation may run through several answers.
     quotations = list(_quotations(spec))
     for page in spec.texts:
         spans = list(_spans_in(page, quotations))

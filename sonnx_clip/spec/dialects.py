@@ -348,10 +348,9 @@ def effective_bounds(
     bounds: list[Value | None] = []
     for place, text in enumerate(texts):
         if text is not None:
-            value: Value | None = encode(text, type_of_bound)
-            if value is not None and type_of_bound.id != etype.id:
-                value = convert(value, type_of_bound, etype)
-            bounds.append(value)
+            number = encode(text, type_of_bound)
+            is_converted = type_of_bound.id != etype.id
+            bounds.append(convert(number, type_of_bound, etype) if is_converted else number)
         elif missing is not None:
             bounds.append(missing[place])
         else:

@@ -80,6 +80,7 @@ def _candidates(
     known: Sequence[ElementType],
 ) -> list[ElementType]:
     """The types that a family may have."""
+    # Families of the file, which tells signed and unsigned integers apart.
     families_of_file = {family.id}
     has_uint = any(other.id == "uint" for other in families)
     if family.id == "int" and not has_uint:

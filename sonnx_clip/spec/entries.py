@@ -1,4 +1,4 @@
-"""The entries of spec/clip.yaml, one class for each section but dialects and findings."""
+"""The entries of the YAML of an operator, one class for each section but dialects and findings."""
 
 from __future__ import annotations
 
@@ -134,6 +134,7 @@ class OperandValues(Part):
     has_second: ClassVar[bool] = False
     further: ClassVar[tuple[str, ...]] = ()
 
+    # The names of operands differ from file to file: mypy is told that there may be any.
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
@@ -181,12 +182,14 @@ class DeclaredTensor:
 class Change(Part):
     """What is declared otherwise than in the example; what is left out stays."""
 
+    # Which of these the file gives is in `model_fields_set`: None is a value, too, of `dims`.
     type: Word | None = None
     dims: tuple[Dimension, ...] | None = None
     sparse: bool | None = None
 
 
 def _kind_of_change(value: object) -> str:
+    # By its form alone, so that a mistake in a change is not reported of the word as well.
     return "absent" if isinstance(value, str) else "Change"
 
 
@@ -439,6 +442,7 @@ class Reading(NamedEntry):
         for key in ("agrees", "agrees_bitwise"):
             differs = f"differs{key.removeprefix('agrees')}_at"
             in_one_of_them = getattr(self, key).keys() ^ getattr(self, differs).keys()
+            # The first in the alphabet, so that the message is the same each time.
             for family in sorted(in_one_of_them):
                 raise ValueError(
                     f"`{key}` and `{differs}` do not both have {family}; give both or neither"
@@ -503,7 +507,7 @@ class Example(ExampleValues):
         """All numbers of it."""
         numbers: list[str] = []
         for value in self.values.values():
-            if isinstance(value, str):
+            if isinstance(value, str):  # a scalar
                 numbers.append(value)
             else:
                 numbers += value

@@ -230,8 +230,9 @@ class Evaluator:
             case tree.Name(id=name):
                 return operator.itemgetter(name)
             case tree.Number(text=text, kind=kind):
-                is_float = kind is Kind.FLOAT
-                etype = self.spec.element_type("float32") if is_float else self.etype
+                etype = self.etype
+                if kind is Kind.FLOAT:  # DirectML's, which is one whatever the element type
+                    etype = self.spec.element_type("float32")
                 number = values.encode(text, etype)
                 return lambda _: number
             case tree.Value(value=known):
@@ -300,7 +301,7 @@ class Evaluator:
         if not parameters:
             return body
         pairs = list(zip(parameters, arguments, strict=True))
-        # The body sees its parameters alone.
+        # The body sees its parameters alone. Most have one, for which no comprehension is run.
         if len(pairs) == 1:
             ((parameter, argument),) = pairs
             return lambda env: body({parameter: argument(env)})
@@ -337,6 +338,7 @@ class Evaluator:
 
     def _of_result(self, claim: Function) -> Function:
         """A claim in an environment that has the operands, and not the result."""
+        # So a finding uses a property by its name: of the result of the cases, as it is stated.
         names = self._operands
         result = self._signature.result.id
 
@@ -418,6 +420,7 @@ class Evaluator:
 
     def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
+        # As conditions of latitude name them: Y is the result, A the answer that is judged.
         environment = self.named(values) | {"Y": self.result(*values), "A": answer}
         accepting: list[Latitude] = []
         for entry in self.spec.latitude:

@@ -53,16 +53,13 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
     etype = spec.element_type(witness.type)
     texts = witness.texts() | side.texts()  # the numbers of the side come before the others
     x, *bounds = [texts.get(name) for name in spec.signature.ids]
-    used: Sequence[Value | None]
-    if side.by in {dialect.id for dialect in spec.dialects}:
+    ids_of_dialects = {dialect.id for dialect in spec.dialects}
+    if side.by in ids_of_dialects:
         dialect = spec.dialect(side.by)
         reading = spec.reading(dialect.reading)
         used = effective_bounds(spec, dialect, etype, bounds)
-    elif None in bounds:
-        message = f"the reading `{side.by}` does not define missing bounds"
-        raise UserError(message, todo="give it, at the witness or at this side; or name a dialect")
     else:
-        used = [encode(str(bound), etype) for bound in bounds]
+        used = _bounds_of_reading(side.by, etype, bounds)
         reading = spec.reading(side.by)
 
     first = encode(x or "", etype)  # a missing X is no number: it is refused
@@ -72,6 +69,16 @@ def side_answers(spec: Spec, witness: Contrast, side: Side) -> SideAnswers:
         return SideAnswers(operands)
     values, any_nan = answers_told(spec, etype, reading, numbers)
     return SideAnswers(operands, values, any_nan)
+
+
+def _bounds_of_reading(
+    reading: str, etype: ElementType, texts: Sequence[str | None]
+) -> tuple[Value, ...]:
+    """Bounds of the element type: only a dialect says what a missing one is, or converts one."""
+    if None in texts:
+        message = f"the reading `{reading}` does not define missing bounds"
+        raise UserError(message, todo="give it, at the witness or at this side; or name a dialect")
+    return tuple(encode(str(text), etype) for text in texts)
 
 
 def differ(

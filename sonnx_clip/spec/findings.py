@@ -186,8 +186,8 @@ def allowed_answers(spec: Spec) -> Mapping[str, Allowed]:
         allowed[reading.predicate] = Allowed(reading.id, all_ids)
     for dialect in spec.dialects:
         allowed[f"{dialect.word}_returns"] = Allowed(dialect.reading, all_ids, dialect.id)
-        if not dialect.missing:
-            continue  # it refuses nodes without a bound
+        if not dialect.missing:  # it refuses nodes without a bound
+            continue
         # ``onnx_13_without_min`` and so on, of the bounds that are given alone.
         for name, omitted in missing.items():
             parameters = tuple(id_ for id_ in all_ids if id_ not in omitted)

@@ -1,4 +1,4 @@
-"""The typed model of spec/clip.yaml, and the table of its sections."""
+"""The typed model of the YAML of an operator, and the table of its sections."""
 
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ class Spec(Part):
     @cached_property
     def memo(self) -> dict[tuple[str, str], Any]:
         """What is computed once for this very specification, such as its evaluators."""
-        return {}  # outside the model: `__copy__` drops it
+        # The key has what it is and of what. Outside the model, so that `__copy__` drops it.
+        return {}
 
     def entry(self, section: str, id_: str) -> Any:
         """The entry of a section with this id; UserError if there is none."""

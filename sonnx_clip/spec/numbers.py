@@ -167,6 +167,7 @@ def _check_in_domain(spec: Spec, placed: PlacedWitness) -> Iterator[Diagnostic]:
                 values = [encode(text, etype) for text in texts]
             except UserError:
                 return  # `_check_witness` reports it
+            # The first such type is enough: the witness is wrong for the whole entry.
             if not evaluator(spec, etype).is_defined(*values):
                 message = f"{spec.operator} is not defined for these operands in {etype.id}"
                 yield Diagnostic(placed.way, message, "choose a witness in the domain")
@@ -219,12 +220,14 @@ def _check_dialect_example(spec: Spec, way: Way, example: DialectExample) -> Ite
 
 def _check_bounds_in_use(spec: Spec) -> Iterator[Diagnostic]:
     """Bounds that no machine type holds, one by one or together, and a pair that is there twice."""
+    # Bounds in use are those of models, which have no reals.
     machine_types = [etype for etype in spec.element_types if etype.width is not None]
     reasons: dict[tuple[object, ...], str] = {}  # by the values of the sides
     for index, bounds in enumerate(spec.bounds_in_use):
         way: Way = ("bounds_in_use", index)
         sides = zip(spec.signature.scalars, bounds.texts, strict=True)
         texts = {name: text for name, text in sides if text != ABSENT}
+        # First one by one: the message then names the side that is wrong.
         impossible_side = _side_that_no_type_holds(texts, machine_types)
         if impossible_side is not None:
             message = f"no element type holds `{texts[impossible_side]}`"

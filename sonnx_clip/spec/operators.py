@@ -49,6 +49,7 @@ def specification(name_or_file: str) -> Spec:
     # A file has a folder or an ending, a name has neither.
     if "/" in name_or_file or name_or_file.endswith((".yaml", ".yml")):
         return load_spec(Path(name_or_file))
+    # Parts beside it, such as `clip.coverage`, have files of such names too, and are no operators.
     file = repo_file(f"spec/{name_or_file}.yaml")
     if _is_operator(file):
         return load_spec(file)

@@ -32,6 +32,7 @@ def possible_answers(spec: Spec, etype: ElementType, triple: Triple) -> tuple[Va
     """
     evaluate = evaluator(spec, etype)
     named = evaluate.named(triple)
+    # Of every case, and not only of the one that holds: a reading may give the result of another.
     results = []
     for case in spec.giving_cases(etype.family):
         results.append(evaluate(case.result, named))
@@ -81,6 +82,7 @@ def answers_told(
         for sign in (0, sign_bit(form)):
             if not evaluate(reading.returns, {**named, "Y": nan | sign}):
                 return allowed, False
+    # NaNs are not listed then, not even those of the operands.
     numbers = tuple(answer for answer in allowed if not is_nan(answer, etype))
     return numbers, True
 

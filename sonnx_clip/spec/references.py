@@ -170,6 +170,7 @@ def _check_families(spec: Spec) -> Iterator[Diagnostic]:
 def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
     """A claim holds or is refuted in a family, never both; where refuted, it is repaired."""
     for section, index, entry in entries_with(spec, "refuted_for"):
+        # Of both, each once: a repair without a refutation is a mistake as well.
         for family in dict.fromkeys((*entry.refuted_for, *entry.repaired)):
             way: Way = (section, index, "refuted_for", family)
             if family not in entry.refuted_for:
@@ -183,9 +184,11 @@ def _check_refutations(spec: Spec) -> Iterator[Diagnostic]:
                 message = f"the constraint is not stated for the family `{family}`"
                 yield Diagnostic(way, message, "add it to `families`, or drop it here", of_key=True)
             elif family not in entry.repaired:
-                lacking = "no condition is given under which it holds"
-                message = f"it is refuted for `{family}`, and {lacking}"
-                yield Diagnostic(way, message, f"add to `repaired`: {{{family}: …}}", of_key=True)
+                message = (
+                    f"it is refuted for `{family}`, and no condition is given under which it holds"
+                )
+                todo = f"add to `repaired`: {{{family}: …}}"
+                yield Diagnostic(way, message, todo, of_key=True)
 
 
 def _check_examples(spec: Spec) -> Iterator[Diagnostic]:
@@ -206,18 +209,19 @@ def _check_entries(spec: Spec, index: int, example: Example) -> Iterator[Diagnos
     for name, value in example.values.items():
         way = ("examples", index, name)
         is_scalar = name in spec.signature.scalars
-        is_number = isinstance(value, str)
-        if is_number and not is_scalar:
-            yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
-        elif not is_number and is_scalar:
+        if isinstance(value, str):
+            if not is_scalar:
+                yield Diagnostic(way, f"{name} is a tensor", "list its entries: [a, b]")
+        elif is_scalar:
             yield Diagnostic(way, f"{name} is a scalar", "give one number")
-        elif not is_number and len(value) != length:
+        elif len(value) != length:
             message = f"{first} has {length} entries, {name} has {len(value)}"
             yield Diagnostic(way, message, f"the result has the shape of {first}")
 
 
 def _check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     """Each wrong operator is used, and replaces an existing definition."""
+    # A wrong operator has canaries by the properties that are false for it, and by nothing else.
     excluded = {entry.false_for for entry in spec.properties}
     # In the place of one with parameters an operator on the operands would mean nothing.
     definitions = [definition.id for definition in spec.definitions if not definition.parameters]

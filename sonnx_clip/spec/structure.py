@@ -122,6 +122,7 @@ def _known_keys(model: type[BaseModel], data: Any, way: Sequence[int | str]) -> 
     *above, key = way
     for part in above:
         data = data[part]
+    # What else the entry has tells which of several parts it is meant to be.
     siblings: set[str] = data.keys() - {key}
     keys_of_parts = [_keys(part) for part in _parts_at(model, above)]
     if not keys_of_parts:

@@ -61,6 +61,7 @@ class SourceText:
         start = self.words.find(first, at)
         if start < 0:
             return -1, -1
+        # Without `to` the last words are empty, and found right behind the first ones.
         start_of_last = self.words.find(last, start + len(first))
         if start_of_last < 0:
             return -1, -1
@@ -82,6 +83,7 @@ class SourceText:
                 if first_line in section and last_line in section:
                     spans.append((start, end))
                     break
+            # The next one may begin within this one.
             start, end = self.find(quote, None, start + 1)
         return spans
 
@@ -131,13 +133,15 @@ def _plain(lines: list[str]) -> Iterator[_Heading]:
     for index in range(len(lines)):
         above, line, below = padded[index : index + 3]
         stands_alone = above == below == ""
-        is_short = 0 < len(line) <= _LONGEST_TITLE
-        is_sentence_or_formula = line.endswith(".") or "=" in line
-        if not stands_alone or not is_short or is_sentence_or_formula:
-            continue
-        ends_in_number = re.search(r"- \d+$", line) is not None
-        level = 1 if ends_in_number else 2
-        yield _Heading(index, level)
+        if stands_alone and _is_title(line):
+            ends_in_number = re.search(r"- \d+$", line) is not None
+            yield _Heading(index, 1 if ends_in_number else 2)
+
+
+def _is_title(line: str) -> bool:
+    """Whether a line of a text without marks is short, and no sentence and no formula."""
+    is_short = 0 < len(line) <= _LONGEST_TITLE
+    return is_short and not line.endswith(".") and "=" not in line
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}

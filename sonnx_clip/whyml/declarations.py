@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MODULE: Final = ("module", "theory")
+# The words of Why3 that begin a declaration, and the `end` of a module.
 BEGIN: Final = frozenset({
     *_MODULE, "use", "clone", "type", "predicate", "function", "constant", "axiom", "goal", "lemma", "val",
     "let", "meta", "inductive", "coinductive", "exception", "scope", "end",
 })  # fmt: skip
+# Words between the first one and the name: `let rec ghost f` is one declaration.
 _MARKS: Final = frozenset({"rec", "ghost", "partial", "lemma", "function", "predicate", "constant"})
 # Marks stand behind these.
 _MARKED: Final = frozenset({"let", "val", "rec", "ghost", "partial", "lemma"})
+# Inside of these no declaration begins. `done` closes a loop, `end` a block or a `match`.
 _OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "try", "while", "for"})
 _CLOSE: Final = frozenset({")", "}", "]", "done", "end"})
 # Behind these words a formula or a program goes on, so that a `let` there belongs to it.
@@ -119,12 +122,15 @@ def _begins(every: Sequence[Why3Token], start: int, at: int) -> bool:
     first = every[start].text
     before = every[at - 1]
     word = every[at].text
+    # `clone M with type t = u, axiom a`: what is substituted is named by such a word too.
     if first in ("use", "clone"):
         return before.text not in ("with", ",")
+    # `meta coercion function value`: so are the arguments behind its name.
     if first == "meta" and (at == start + 2 or before.text == ","):
         return False
     if word in _MARKS and before.text in _MARKED:
         return False
+    # The other words occur in no formula and no program of ours, which so need not be parsed.
     if word != "let":
         return True
     # A `let` is a declaration too where no expression can go on.

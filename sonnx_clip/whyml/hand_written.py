@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 
+# `why3 doc` shows what is in brackets as code; a title has it without them.
 _QUOTED = re.compile(r"\[([^\]]*)\]")
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
@@ -60,18 +61,22 @@ def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
     declared = declarations(path.read_text(encoding="utf-8"))
     for declaration in declared:
         shows = _SHOWS.search("".join(declaration.attributes))
-        words = declaration.form.split()
-        is_goal = words[0] in ("goal", "lemma")
-
-        is_program = words[0] == "let" and ("lemma" in words or shows)
-        if is_goal or is_program:
-            shown = None if shows is None else tuple(shows[1].split(","))
-            types = _types_of(declaration.module, declared)
-            yield _obligation(path.stem, declaration, types, shown, ids)
+        first, *marks = declaration.form.split()
+        is_goal = first in ("goal", "lemma")
+        # A program that does not say what it shows only helps others; a lemma has to say it.
+        is_program = first == "let" and ("lemma" in marks or shows)
+        if not is_goal and not is_program:
+            continue
+        shown = None
+        if shows is not None:
+            shown = tuple(shows[1].split(","))
+        types = _types_of(declaration.module, declared)
+        yield _obligation(path.stem, declaration, types, shown, ids)
 
 
 def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
     """The element types that the statements of a module are about, as a suffix of a title."""
+    # A module that uses the abstract order speaks of every type that has one, whatever else it uses.
     of_module = [d for d in declared if d.module == module]
     if any("ordered.Ordered" in d.text.split() for d in of_module):
         return ", for every ordered type"
@@ -102,15 +107,18 @@ def _obligation(
     if shown is None:
         message = "the goal does not say what it shows"
         raise UserError(message, where, "add [@shows:ID,…] after its name")
+    # Else the entry that is meant would lack this goal, in silence.
     for id_ in shown:
         if id_ not in ids and id_ != "smoke":
             message = f"the goal shows {id_}, which is not in spec/clip.yaml"
             raise UserError(message, where, "correct the id")
+    # generated/replay.sh expects of a goal with such a name that it is not proved.
     if d.name.startswith("smoke_") != (shown == ("smoke",)):
         message = "a smoke goal, and no other, has a name that begins with smoke_"
         raise UserError(message, where, "rename the goal, or correct what it shows")
     form = d.form.split()
     is_program = form[0] == "let"
+    # `let rec lemma` is a program whose contract is a theorem, proved by recursion.
     kind: Kind = "refinement" if is_program and "lemma" not in form else "theorem"
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FOLDER = "generated/why3"
 TITLES = f"{FOLDER}/titles.json"
-_CANARIES = "canaries_"
+_CANARIES = "canaries_"  # how the names of their files begin
 _ATTRIBUTE = re.compile(r"\[@(name|kind|shows):([^\]]*)\]")
 
 
@@ -55,6 +55,7 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
             "run: sonnx-clip generate",
         )
     titles = json.loads(titles_file.read_bytes())
+    # Files are left out by their names, unread: one element type has few of the many.
     of_subject = [
         path
         for path in paths
@@ -78,12 +79,14 @@ def _obligation(
 ) -> Iterator[Obligation]:
     """The obligation of a declaration; none where it does not name the entries that it shows."""
     attributes = dict(_ATTRIBUTE.findall("".join(declaration.attributes)))
-    if "shows" not in attributes:
+    if "shows" not in attributes:  # a definition, an import, or a program that others use
         return
     is_program = declaration.form.startswith("let")
+    # Programs of C are called in C as they are here, and their obligations by `[@name:…]`.
     name = attributes.get("name", declaration.name)
     subject = _subject(path)
     id_ = f"{subject}.{name}"
+    # Under its id where it differs between element types, else once under its name.
     title = titles[id_] if id_ in titles else titles[name]
     yield Obligation(
         id=id_,

@@ -18,7 +18,7 @@ def extract_again(monkeypatch):
 
 
 def _of_int8():
-    files, _ = kernel_theories(load_spec())
+    files = kernel_theories(load_spec()).files
     return "int8", files["generated/why3/c_int8.mlw"], files["generated/c/drivers/int8.drv"]
 
 

@@ -47,7 +47,7 @@ def hostile(value, text, *, is_prose=False):
 
 def theories(spec):
     shown = (render for _, render in THEORIES if render not in (kernel_theories, numpy_theories))
-    return {path: text for render in shown for path, text in render(spec)[0].items()}
+    return {path: text for render in shown for path, text in render(spec).files.items()}
 
 
 def without_ml_comments(text):

@@ -6,7 +6,8 @@ import pytest
 
 from sonnx_clip.backends import generate
 from sonnx_clip.backends.drivers import PATH as REPLAY
-from sonnx_clip.backends.generate import Generated, differences, render_all, write
+from sonnx_clip.backends.generate import differences, render_all, write
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.claims import evaluation
 from sonnx_clip.spec import load_spec
 

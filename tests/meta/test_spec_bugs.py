@@ -6,6 +6,7 @@ import pytest
 
 from sonnx_clip.backends import generate, whyml_printer
 from sonnx_clip.backends.c_reference import kernel_theories
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import nightly_but
@@ -27,19 +28,21 @@ def _not_proved(ended):
 
 def plant(bugs, bench):
     """Plant mistakes in the files; those in the kernel of float16 in what is rendered for it."""
-    files, obligations = kernel_theories(load_spec())
-    text = files[FLOAT16]
+    theories = kernel_theories(load_spec())
+    text = theories.files[FLOAT16]
     for bug in bugs:
         if bug.file == FLOAT16:
             assert text.count(bug.old) == 1
             text = text.replace(bug.old, bug.new)
         else:
             bench.plant(bug.file, bug.old, bug.new)
-    planted = ({**files, FLOAT16: text}, obligations)
+    planted = Generated({**theories.files, FLOAT16: text}, theories.obligations)
     targets = [
         (
             every,
-            (lambda _: planted) if render is kernel_theories and text != files[FLOAT16] else render,
+            (lambda _: planted)
+            if render is kernel_theories and text != theories.files[FLOAT16]
+            else render,
         )
         for every, render in generate.THEORIES
     ]

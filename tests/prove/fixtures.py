@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.cli import prove_command
 from sonnx_clip.spec import load
 from tests.other_root import use_root
@@ -22,7 +23,7 @@ def real_bench(tmp_path, tmp_path_factory, monkeypatch, capsys):
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     _remembered(base / "remembered").use(monkeypatch)
     # Saves each run of `prove` two seconds; `Workbench.send_canaries` undoes it.
-    monkeypatch.setattr(prove_command, "render_canaries", lambda _: ({}, ()))
+    monkeypatch.setattr(prove_command, "render_canaries", lambda _: Generated({}, ()))
     return Workbench(HERE, tmp_path / "build", monkeypatch, capsys)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sonnx_clip.backends.generate import Generated
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.prove.selection import select
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from sonnx_clip.backends.generate import Generated, ids_of
+from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.rewrites.rewrite import known_rewrites
 from sonnx_clip.spec import load_spec

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sonnx_clip.backends.generate import Generated, render_all, write
+from sonnx_clip.backends.generate import render_all, write
+from sonnx_clip.backends.theory import Generated
 from sonnx_clip.spec import Spec, load_spec
 
 FOLDER = Path(__file__).parent
