@@ -12,7 +12,7 @@ from sonnx_clip.conform.operator import clip_operator
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
-from sonnx_clip.root.dtypes import Array, bits_type, from_bits
+from sonnx_clip.root.dtypes import Array, bits_of, from_bits
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
@@ -49,6 +49,7 @@ def assert_clip(
     """
     if policy not in ("default", "strict"):
         raise ValueError(f"the policy is default or strict, not {policy!r}")
+    # First, since it refuses what is no operand of Clip.
     due = clip(x, min, max)
     # A subclass may mean something else by its memory: a masked array has entries that are none.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
@@ -73,16 +74,18 @@ def assert_clip(
             )
     operator = clip_operator()
     etype = operator.spec.element_type(due.dtype.name)
-    entries = _bits(np.asarray(x), etype)
-    low = _bits(np.asarray(min), etype)
-    high = _bits(np.asarray(max), etype)
-    results = _bits(got, etype)
-    expected = _bits(due, etype)
+    entries = bits_of(np.asarray(x))
+    # One pattern each, which is broadcast to the entries.
+    low = bits_of(np.asarray(min))
+    high = bits_of(np.asarray(max))
+    results = bits_of(got)
+    expected = bits_of(due)
 
     # The latitude is evaluated only where bits differ.
     differ = np.flatnonzero(results != expected)
     values = entries[differ], low, high, expected[differ], results[differ]
     latitude = accepted_by(etype, values, latitudes(etype, policy, operator))
+    # The index of the latitude that accepts an entry is -1 where none does.
     wrong = differ[latitude < 0]
     if not len(wrong):
         return
@@ -95,13 +98,10 @@ def assert_clip(
         got=int(results[at]),
         expected=int(expected[at]),
     )
+    # As indices of the array, which was compared as a flat one.
     place = np.unravel_index(at, due.shape)
     where = "".join(f"[{int(index)}]" for index in place) or " ()"
     raise AssertionError(f"{etype.id}, entry{where}: {first}; {len(wrong)} of {due.size} wrong")
-
-
-def _bits(values: Array, etype: ElementType) -> Array:
-    return np.ascontiguousarray(values).reshape(-1).view(bits_type(etype.id))
 
 
 @dataclass(frozen=True)
@@ -128,4 +128,5 @@ class _WrongEntry:
         """The class of the operands."""
         operands = [from_bits(bits, self.etype.id) for bits in (self.x, self.low, self.high)]
         classes: dict[str, Any] = load_oracle().CLASSES[self.etype.family]
+        # Classes are a partition: one of them holds.
         return next(id_ for id_, holds in classes.items() if holds(*operands))

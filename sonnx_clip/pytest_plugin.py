@@ -21,6 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("sonnx-clip", "a test for each element type, class and form of Clip")
     for name, (metavar, text) in _OPTIONS.items():
+        # The names of the variables are the plugin's own: other plugins share the name space.
         group.addoption(
             f"--sonnx-clip-{name}", dest=f"sonnx_clip_{name}", metavar=metavar, help=text
         )

@@ -26,6 +26,7 @@ Operands: TypeAlias = tuple[Array, Array, Array]
 Patterns: TypeAlias = st.SearchStrategy[int]
 """Draws the bits of a value."""
 
+# Patterns on both sides of a special one.
 _NEAR = 3
 
 

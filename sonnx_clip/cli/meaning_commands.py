@@ -292,7 +292,7 @@ def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
         shown = RewritesView(rewrites=(), theorems=theorems)
     else:
         chosen = known_rewrites() if id is None else (rewrite_of(id),)
-        # Witnesses are for the reader of one rewrite; in a list they would bury the conditions.
+        # A witness takes a search for each condition, so that only one rewrite alone has them.
         shown = _views_of(chosen, build, witnesses=id is not None)
         shown = shown.model_copy(update={"theorems": theorems})
     print_value(shown, rewrites_text, format)

@@ -84,8 +84,7 @@ def prove_by_frama_c(
     root = root or repo_root()
     with_kernel = tuple(etype for etype in spec.element_types if etype.c is not None)
     chosen = _chosen_types(with_kernel, spec, types)
-    # As for Coq; a file in the folder that is not rendered is refused too, since it could be
-    # included.
+    # As for Coq. A file in the folder that is not rendered is stale, too.
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
     began = time.monotonic()
@@ -144,10 +143,12 @@ def _lines(result: frama_c.OfType, etype: ElementType) -> Iterator[str]:
     by_prover = ", ".join(f"{result.shown_by(name)} by {name}" for name in PROVERS)
     axioms = f", {len(result.taken)} axioms" if result.taken else ""
     held = sum(test.held for test in result.smoke)
+    goals = f"{result.shown} of {result.total} goals"
+    ways = f"{result.simplified} by WP itself, of the other {sent}: {by_prover}"
+    smoke = f"{held} of {len(result.smoke)} smoke tests held"
     yield (
-        f"{result.type}: {result.status(etype)}: {result.shown} of {result.total} goals:"
-        f" {result.simplified} by WP itself, of the other {sent}: {by_prover};"
-        f" {held} of {len(result.smoke)} smoke tests held{axioms} ({result.seconds:.1f} s)"
+        f"{result.type}: {result.status(etype)}: {goals}: {ways};"
+        f" {smoke}{axioms} ({result.seconds:.1f} s)"
     )
     open_goals = result.open(etype)
     for line in open_goals[:_SHOWN]:

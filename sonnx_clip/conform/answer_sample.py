@@ -70,7 +70,8 @@ class AnswerSample:
         rows, columns = np.divmod(all_places, request.length)
         # Where a call gave no result, the expected one stands in its place: that is no answer.
         usable = results.usable[rows, columns]
-        self._parts.append(self._answers_at(results, rows[usable], columns[usable]))
+        answers = self._answers_at(results, rows[usable], columns[usable])
+        self._parts.append(answers)
 
     def _answers_at(self, results: ComparedResults, rows: Array, columns: Array) -> Answers:
         """The answers at some entries of the results."""

@@ -646,7 +646,8 @@ def some_bounds(etype: ElementType, operator: Operator, n: int, place: int) -> l
     values = np.arange(first, first + _BOUNDS).astype(bits)
     # Each value meets each choice of the others: these recur, while a value is repeated.
     bounds = [np.tile(other, _BOUNDS) for other in others]
-    bounds.insert(place, np.repeat(values, choices_of_others))
+    repeated_values = np.repeat(values, choices_of_others)
+    bounds.insert(place, repeated_values)
     return bounds
 
 

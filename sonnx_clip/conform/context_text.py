@@ -203,6 +203,7 @@ def by_refusal(by_type: ByType) -> list[list[LocatedRefusal]]:
             if not context.was_asked:
                 continue
             for refusal in context.refusals:
+                # Refused in every way, it says nothing about contexts.
                 if refusal.when == "always":
                     continue
                 refused = LocatedRefusal(etype, context, refusal)

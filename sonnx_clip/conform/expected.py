@@ -236,7 +236,8 @@ class _Ranges:
 
         def find_classes() -> Array:
             of_values = np.repeat(classes.ravel(), lengths.ravel())
-            return self._as_in_pool(of_values.reshape(expected.shape))
+            of_rows = of_values.reshape(expected.shape)
+            return self._as_in_pool(of_rows)
 
         return Table(
             pool=self.pool,
@@ -267,13 +268,14 @@ def _range_starts(etype: ElementType, operator: Operator, bounds: Sequence[Array
     """
     keys = key_type(etype)
     limits = np.iinfo(keys)
-    constants = list(operator.oracle.CONSTANTS[etype.id].values())
-    constants.append(0)
+    constants_of_type = operator.oracle.CONSTANTS[etype.id]
+    constants = [*constants_of_type.values(), 0]
     # As bits, -0 is far from +0, and the negative floats begin there.
     if etype.family == "float":
         sign = limits.bits - 1
         constants.append(1 << sign)
-    constant_keys = np.array(constants, bits_type(etype.id)).view(keys)
+    constant_bits = np.array(constants, bits_type(etype.id))
+    constant_keys = constant_bits.view(keys)
 
     choices = len(bounds[0])
     columns = [bound[:, None] for bound in bounds]

@@ -270,6 +270,8 @@ def _not_seen(types: Sequence[TypeReport], operator: Operator, level: Level) -> 
         tried = EVERY_LENGTH
         calls = "than one unit makes of a process"
     free = ", ".join(map(str, _FREE))
+    # Each with the condition under which it is listed: without bounds no pair of them can be
+    # unusual.
     return [
         (operator.scalars and _bits_of(types) - {"8"}, "one unusual pair of bounds"),
         (operator.scalars, "one unusual pair of bounds in one layout"),

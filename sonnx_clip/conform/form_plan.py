@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.runtimes.model_forms import ModelForm
 
+# By the rank of X; forms have these ranks alone.
 _LAYOUT_OF_RANK = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
 _SAMPLED = 64  # calls that decide whether a form is refused
 _CALLS = 1024  # of one request

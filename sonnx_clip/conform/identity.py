@@ -140,6 +140,7 @@ def files_named(runtime: str) -> Iterator[Path]:
     if is_command:
         words = command_words(target)
     elif kind == "so":
+        # The file on the signatures of the C functions, and the library.
         words = [options, target]
     elif python_file is not None:
         words = [python_file[0]]
@@ -156,6 +157,7 @@ def _origin_of(module: str) -> list[str]:
     origin = ""
     places = None
     for part in module.split("."):
+        # Part by part: `importlib.util.find_spec` would import the packages around a module.
         spec = PathFinder.find_spec(part, places)
         if spec is None:
             return []

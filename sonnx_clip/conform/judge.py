@@ -206,6 +206,7 @@ class LocalJudge:
         def report_pace(done: int) -> None:
             nonlocal next_
             now = time.monotonic()
+            # Before the first calls there is no rate.
             if done == 0 or now < next_:
                 return
             seconds_of_call = (now - began) / done

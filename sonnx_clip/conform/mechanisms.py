@@ -149,6 +149,7 @@ class _Candidates:
 
     def of_orders(self) -> Iterator[Candidate]:
         """The orders of a maximum and a minimum, of an operator with a tensor and two bounds."""
+        # For other operators there is nothing that could be done in two orders.
         roles = [operand.role for operand in self._spec.signature.operands]
         if roles != ["tensor", "scalar", "scalar"]:
             return
@@ -275,6 +276,7 @@ class _Candidates:
             for operand in operands:
                 other, value = converted(self._spec, self._etype, conversion, operand)
                 values.append(value)
+            # In the converted type, whose comparisons decide which case applies.
             evaluator = ArrayEvaluator(self._spec, other)
             # The conversion is for the comparison alone: what is returned has all bits of the operand.
             chosen = np.zeros(operands[0].shape, bits_type(self._etype.id))

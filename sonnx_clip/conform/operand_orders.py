@@ -48,6 +48,7 @@ def operand_orders(etype: ElementType) -> Iterator[tuple[str, Function]]:
     """Every maximum with every minimum, in both orders, in C or by the names of Arm's instructions."""
     for maximum, minimum in product(_steps("max", etype), _steps("min", etype)):
         lower_first = _words(maximum, "L", minimum, "M")
+        # Both orders: with inverted bounds the one that comes last wins.
         yield lower_first, partial(_lower_bound_first, maximum, minimum)
         upper_first = _words(minimum, "M", maximum, "L")
         yield upper_first, partial(_upper_bound_first, maximum, minimum)
@@ -154,8 +155,10 @@ def _computed_by_arm(
 
     # Whether the result is a NaN at all.
     quiet = bits.type(quiet_bit(float_bits(etype)))
-    value_signals = value_is_nan & ((value_bits & quiet) == 0)
-    bound_signals = bound_is_nan & ((bound_bits & quiet) == 0)
+    value_is_quiet = (value_bits & quiet) != 0
+    bound_is_quiet = (bound_bits & quiet) != 0
+    value_signals = value_is_nan & ~value_is_quiet
+    bound_signals = bound_is_nan & ~bound_is_quiet
     gives_nan = value_is_nan | bound_is_nan
     if number:  # a quiet NaN beside a number is ignored
         both_are_nan = value_is_nan & bound_is_nan
@@ -170,8 +173,10 @@ def _computed_by_arm(
 
 def _is_before(value: Array, bound: Array, etype: ElementType) -> Array:
     """Whether a value is less than a bound, -0 before +0."""
-    sign = bits_type(etype.id).type(sign_bit(float_bits(etype)))
-    is_negative = (value.view(sign.dtype) & sign) != 0
+    bits = bits_type(etype.id)
+    sign = bits.type(sign_bit(float_bits(etype)))
+    value_bits = value.view(bits)
+    is_negative = (value_bits & sign) != 0
     is_equal = value == bound
     before: Array = (value < bound) | (is_equal & is_negative)
     return before

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 
+# Operators are keys of caches, which compare them by identity.
 @dataclass(frozen=True, eq=False)
 class Operator:
     """An operator as a value: its specification, its oracle, and the dialect as which it is judged.

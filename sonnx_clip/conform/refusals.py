@@ -136,12 +136,14 @@ class RefusedCalls:
         request, row, entry = refused
         if not request.length_of(row):
             return 0
-        place = entry_indices(request, row)[entry : entry + 1]
+        indices = entry_indices(request, row)
+        place = indices[entry : entry + 1]
         bits = request.operands_at(np.array([row]), place)
         dtype = numpy_type(self._etype.id)
         values = [operand.view(dtype) for operand in bits]
         result = np.asarray(self._of.result(*values))
-        return int(result.view(bits[0].dtype)[0])
+        result_bits = result.view(bits[0].dtype)
+        return int(result_bits[0])
 
     @property
     def only(self) -> dict[str, int]:
@@ -151,7 +153,9 @@ class RefusedCalls:
         served = self._pairs(~self._refused)
         refused = self._pairs(self._refused)
         # Distinct pairs, since many calls have the same one.
-        if len(set(served)) > _SERVED_PAIRS or len(set(refused)) < _REFUSED_PAIRS:
+        serves_few = len(set(served)) <= _SERVED_PAIRS
+        refuses_many = len(set(refused)) >= _REFUSED_PAIRS
+        if not (serves_few and refuses_many):
             return {}
         # Now the condition is on what is served: that is the exception.
         condition = self._condition_on_bounds(~self._refused)
@@ -192,6 +196,7 @@ class RefusedCalls:
         served = self._lengths[~self._refused]
         if (refused == 0).all() and (served > 0).all():
             return "X has no entries"
+        # Neither of both is empty: something was refused, in layouts that are served.
         if refused.min() > served.max():
             return f"X has more than {served.max():,} entries"
         if refused.max() < served.min():
@@ -216,6 +221,7 @@ class RefusedCalls:
 
     def _simplest(self, kind: Kind | None) -> RefusedEntry:
         """The entry with the simplest operands, of a kind if one is given."""
+        # By the bounds first: a reader looks at them before looking at X.
         least: tuple[float, float, int] | None = None
         simplest: RefusedEntry | None = None
         for calls in self._served_layouts:
@@ -236,10 +242,12 @@ class RefusedCalls:
 
     def _simplest_entry(self, request: Request, row: int, kind: Kind | None) -> tuple[int, float]:
         """The entry of a call with the simplest X, of a kind if one is given, and how complex it is."""
-        x = request.pool[entry_indices(request, row)]
+        indices = entry_indices(request, row)
+        x = request.pool[indices]
         complexities = complexity(x, self._etype.id)
         if kind is not None:
-            is_of_kind = kind(x.view(numpy_type(self._etype.id)))
+            values = x.view(numpy_type(self._etype.id))
+            is_of_kind = kind(values)
             complexities = np.where(is_of_kind, complexities, np.inf)
         entry = int(complexities.argmin())
         return entry, float(complexities[entry])
@@ -285,5 +293,6 @@ def _concatenated(parts: Sequence[Array]) -> Array:
 
 def _distinct(bounds: Sequence[Array]) -> list[Array]:
     """The distinct pairs of bounds."""
-    pairs = np.unique(np.stack(bounds, axis=1), axis=0)
+    all_pairs = np.stack(bounds, axis=1)  # a row for each call
+    pairs = np.unique(all_pairs, axis=0)
     return [np.ascontiguousarray(column) for column in pairs.T]

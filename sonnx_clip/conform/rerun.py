@@ -192,6 +192,7 @@ def _forked(
     if outcome.timed_out:
         return lines.kind == "crashed", f"it was still running after {seconds:g} s"
     if outcome.failure is not None:
+        # A process that ended shows a crash, and no other deviation.
         return lines.kind == "crashed", outcome.failure
     shows, words = json.loads(outcome.result)
     return shows, words

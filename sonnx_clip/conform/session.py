@@ -170,6 +170,7 @@ class Session:
 
     def _count_death(self, died: Died) -> None:
         """Count a death; StoppedError if the system killed the process, as when memory runs out."""
+        # Hangs and bad frames are deaths, too: they have limits of their own beside that of all.
         self._deaths += 1
         self._hangs += died.hung
         self._bad_frames += died.words.startswith(BAD_FRAME)
@@ -226,7 +227,8 @@ class Session:
             return
 
         # Which entry it is stays unknown, so all classes of the call are left out from now on.
-        classes = tuple(np.unique(table.classes[0, entries]).tolist())
+        classes_of_entries = table.classes[0, entries]
+        classes = tuple(np.unique(classes_of_entries).tolist())
         self._deadly.update((request.layout, index) for index in classes)
         if len(entries) > 1:
             words = f"{died.words}, by which of the entries is not known,"
@@ -251,6 +253,7 @@ class Session:
         They are halved as long as one half kills. Where neither does, what kills is in both.
         """
         while len(entries) > 1:
+            # About as many deaths as the length has digits in base two.
             middle = len(entries) // 2
             for half in (entries[:middle], entries[middle:]):
                 if self._is_hopeless():
@@ -301,8 +304,9 @@ class Session:
         for index in np.unique(classes).tolist():
             if self._is_hopeless():
                 return
-            first = int(np.argmax(classes == index))
-            filled = _filled(request, int(indices[first]))
+            first = np.argmax(classes == index)
+            entry = int(indices[first])
+            filled = _filled(request, entry)
             died = self._answer(filled).died
             if died is not None:
                 self._deadly.add((request.layout, index))
@@ -317,7 +321,8 @@ class Session:
         if not request.length:
             # Only its bounds can kill: those under which no X is of a class that is safe.
             deadly = [index for _, index in self._deadly]
-            is_unsafe = np.isin(table.classes, deadly).all(axis=1)
+            is_deadly_class = np.isin(table.classes, deadly)
+            is_unsafe = is_deadly_class.all(axis=1)
             return cut(request, table, np.flatnonzero(~is_unsafe))
 
         is_deadly = self._is_deadly(request, table)
@@ -327,7 +332,8 @@ class Session:
             return request, table
         # The call keeps its length and its layout: another value of the pool takes the place of a deadly one.
         kept = np.ones(request.count, bool)
-        for row in np.flatnonzero(bad.any(axis=1)).tolist():
+        rows_with_bad = np.flatnonzero(bad.any(axis=1))
+        for row in rows_with_bad.tolist():
             others = np.flatnonzero(~is_deadly[row])
             if len(others):
                 indices[row, bad[row]] = others[0]

@@ -31,8 +31,11 @@ _OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
 
 def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
     """Deviations, the worst kind first: the first one is the headline of a class."""
-    ordered = sorted(deviations, key=lambda deviation: DEVIATION_KINDS.index(deviation.kind))
-    return tuple(ordered)
+
+    def severity(deviation: Deviation) -> int:
+        return DEVIATION_KINDS.index(deviation.kind)
+
+    return tuple(sorted(deviations, key=severity))
 
 
 def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:

@@ -38,11 +38,13 @@ class ContextMeaning:
 
     def at(self, graph: int) -> ContextMeaning:
         """That of one graph of several."""
+        # Where entries go does not depend on the bounds: the origin is that of every graph.
         return ContextMeaning(self.x[graph], self.right.at(graph), self.origin)
 
     def __or__(self, other: ContextMeaning) -> ContextMeaning:
         """What this one or another one of the same entries allows; the expected results are of this one."""
         rows = (*self.right.rows, *other.right.rows)
+        # Where one of both leaves the result open, any is right.
         right = distinct(rows, self.right.defined & other.right.defined)
         return ContextMeaning(self.x, right, self.origin)
 
@@ -128,6 +130,7 @@ def meaning_of_graphs(
             if stage.step.moves is not None:
                 places = rearranged(stage, places, places[0])
         elif place == replacement.first:
+            # Once, in the place of all the steps that it replaces.
             constants = replacement.constants
             results = of_term(replacement.term, results, constants, stage.given.etype)
     origin = places

@@ -94,6 +94,7 @@ class Constant(Part):
             numbers = [scalar_of(text, type_) for text in self.values]
             values = np.array(numbers, numpy_type(type_))
         if len(self.values) == 1:
+            # One value stands for all entries, whatever the shape is.
             return np.full(self.declared_shape, values[0], values.dtype)
         return values.reshape(self.declared_shape)
 
@@ -188,6 +189,7 @@ class ContextStep(Part):
         if self.term:
             return (operators()[self.call.function].operator,)
         if self.node:
+            # A single node is written without its result: `Add (x, c)`.
             return tuple(re.findall(r"^\w+", self.node))
         # Several nodes name their results: `y = Where (c, low, x)`.
         names: list[str] = []
@@ -215,6 +217,7 @@ class ContextStep(Part):
     @cached_property
     def choice(self) -> tree.Expr:
         """What it chooses, as a term of X and the bounds."""
+        # At the first use, since the operators of spec/ are read for it.
         return read_term(self.chooses, f"{FILE} ({self.id}.chooses)")
 
     @cached_property
@@ -345,6 +348,7 @@ class Context:
         stages: list[Stage] = []
         given = Tensor(etype, self.first_shape)
         for step in self.steps:
+            # A step keeps the type and the shape of its input unless it says otherwise.
             result = Tensor(step.to_type or given.etype, step.shape or given.shape)
             stages.append(Stage(step, given, result))
             given = result

@@ -29,7 +29,7 @@ from sonnx_clip.contexts.explain import ExplainedGraphs, explained
 from sonnx_clip.contexts.graphs import SOURCE, asked_opsets, graphs
 from sonnx_clip.rewrites.decide import Shown, shown_number
 from sonnx_clip.rewrites.terms import type_of_clip
-from sonnx_clip.root.dtypes import Array, bits_type
+from sonnx_clip.root.dtypes import Array, bits_of
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.first_graphs import ask_first_graphs
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, WITHOUT, Chain, ChainOutcome, ModelRun
@@ -67,7 +67,8 @@ class ContextJudge:
 
     def judge(self, context: Context) -> ContextReport:
         """The report on a context; if the runtime dies too often, the worker is no longer usable."""
-        worker, etype = self._worker, self._etype
+        worker = self._worker
+        etype = self._etype
         try:
             # A runtime that fails for each of three plain graphs would fail for every context: it
             # is asked none, once for all contexts of the element type.
@@ -84,6 +85,7 @@ class ContextJudge:
             return _without_result(context, "crashed", str(error), graphs=1)
 
     def _judge(self, context: Context, newest_opset: int) -> ContextReport:
+        # The runs of this context alone: the worker counts those of all.
         before = self._worker.runs
         opsets = asked_opsets(context, self._etype, newest_opset)
         if not opsets:
@@ -266,6 +268,7 @@ class ContextJudge:
             for by_rewrite in explanations:
                 deviations.append(self._deviation(context, cause, by_rewrite))
 
+        # The list has the worst verdict first.
         def severity(deviation: ContextDeviation) -> int:
             return CONTEXT_VERDICTS.index(deviation.kind)
 
@@ -286,7 +289,10 @@ class ContextJudge:
     def _heals(self, context: Context, wrong: Wrong, names: Sequence[str]) -> tuple[str, ...]:
         answer = wrong.answer
         feeds = _feeds(answer.meaning.x, context, answer.asked.bounds)
-        chains = [_chain([answer.models.whole], feeds, WITHOUT + name) for name in names]
+        chains: list[Chain] = []
+        for name in names:
+            chain = _chain([answer.models.whole], feeds, WITHOUT + name)
+            chains.append(chain)
         outcomes = self._worker.run(chains)
         healed: list[str] = []
         for name, outcome in zip(names, outcomes, strict=True):
@@ -351,17 +357,21 @@ class ContextJudge:
         meaning = answer.meaning
         bounds = answer.asked.bounds
         # One value everywhere makes lines that are read at a glance; the whole of X is 128 numbers.
-        value = meaning.x[meaning.x_of(entry)]
-        same_everywhere = np.full_like(meaning.x, value)
+        place = meaning.x_of(entry)
+        same_everywhere = np.full_like(meaning.x, meaning.x[place])
         feeds = _feeds(same_everywhere, context, bounds)
-        chain = _chain([answer.models.whole], feeds, OPTIMISED)
+        whole = answer.models.whole
+        chain = _chain([whole], feeds, OPTIMISED)
         (outcome,) = self._worker.run([chain])
         last = outcome.last
+        is_repeated = False
+        if not isinstance(last, Failure):
+            are_alike = alike(last, answer.got)
+            is_repeated = bool(are_alike[entry])
         # A vectorised kernel may be wrong for one place, or beside other values, alone.
-        is_repeated = not isinstance(last, Failure) and alike(last, answer.got)[entry]
         if not is_repeated:
             feeds = _feeds(meaning.x, context, bounds)
-        return graph_reproducer(self._worker, answer.models.whole, feeds, entry)
+        return graph_reproducer(self._worker, whole, feeds, entry)
 
     def _graph_that_ran(self, answer: GraphAnswer) -> str:
         """The nodes of the optimised graph; empty if the runtime does not tell."""
@@ -437,6 +447,7 @@ def _feeds(x: Array, context: Context, bounds: Bounds) -> dict[str, Array]:
     for bound, value in bounds.values.items():
         name = bound.lower()
         feeds[name] = value
+        # Where bounds are results of nodes, these read the inputs of such names.
         feeds[SOURCE + name] = value
     feeds["x"] = x.reshape(context.first_shape)
     # Of an If: which branch is taken. Of a Loop: that it goes on.
@@ -452,12 +463,15 @@ def _count_better(answer: GraphAnswer) -> int:
     if isinstance(last, Failure):
         return 0
     is_wrong_apart = ~answer.meaning.right.allow(last)
-    return int((is_wrong_apart & ~answer.wrong).sum())
+    is_better = is_wrong_apart & ~answer.wrong
+    return int(is_better.sum())
 
 
 def _refused(answer: GraphAnswer) -> tuple[Way | None, str]:
     """How a graph is refused, and the words; None if it is not."""
-    whole, parts, plain = answer.whole.failure, answer.parts.failure, answer.plain
+    whole = answer.whole.failure
+    parts = answer.parts.failure
+    plain = answer.plain
     if whole is None and parts is None:
         return None, ""
     # Without a plain run nothing is known of it.
@@ -493,13 +507,15 @@ def _verdict(fields: Mapping[str, Any]) -> ContextVerdict:
 
 def _legal(rewrite: Explanation, wrong: Wrong) -> str:
     """When a rewrite is legal, as far as the first of wrong results shows it not to be."""
-    answer, entry = wrong.answer, wrong.first
+    answer = wrong.answer
+    entry = wrong.first
     meaning = answer.meaning
     expected = meaning.right.expected[entry]
     # A wrong result that equals the expected one is a zero of the other sign.
     only_zeros = bool(answer.got[entry] == expected)
-    x = meaning.x[meaning.x_of(entry)]
-    of_nan = bool(np.not_equal(x, x))
+    place = meaning.x_of(entry)
+    x = meaning.x[place]
+    of_nan = bool(np.not_equal(x, x))  # true of a NaN alone
     return rewrite.told(only_zeros=only_zeros, of_nan=of_nan)
 
 
@@ -507,9 +523,8 @@ def _legal(rewrite: Explanation, wrong: Wrong) -> str:
 
 
 def _value(array: Array, entry: int) -> Shown:
-    name = array.dtype.name
-    pattern = int(np.ascontiguousarray(array).view(bits_type(name))[entry])
-    return shown_number(pattern, type_of_clip(name))
+    pattern = int(bits_of(array)[entry])
+    return shown_number(pattern, type_of_clip(array.dtype.name))
 
 
 def _result(outcome: ChainOutcome, entry: int) -> Shown:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sonnx_clip.contexts.context import BOUNDS, Tensor, X, scalar_of
 from sonnx_clip.language import tree
-from sonnx_clip.root.dtypes import Array, bits_type, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_of, bits_type, hex_bits, numpy_type
 from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ONNX_NAMES
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ SOURCE: Final = "source_of_"
 """Begins the name of the input that a bound is computed from."""
 ATTRIBUTES_OPSET = 10
 """The last operator set in which bounds are attributes, where optimisers lose them."""
+# An old version of the format: runtimes refuse models of a newer one than theirs.
 _IR_VERSION = 8
 # Those of spec/ that operator set 10 has with one meaning: bounds are attributes of Clip alone.
 _WITH_ATTRIBUTES = ("Clip", "Relu", "Neg", "Abs", "Identity", "Max", "Min")
 _NAME_OF_VALUE = re.compile(r"\b\w+\b(?! *\()")
 _ABSENT = '""'  # an input of a node that is absent
+# C and D are the bounds of a second Clip.
 _ATTRIBUTE_OF = {"A": "min", "B": "max", "C": "min", "D": "max"}
 
 
@@ -102,8 +104,7 @@ def array_text(value: Array) -> str:
     name = value.dtype.name
     unsigned = bits_type(name)
     # As unsigned integers: a decimal would lose the sign and the payload of a NaN.
-    patterns = np.ascontiguousarray(value).view(unsigned).reshape(-1)
-    texts = [hex_bits(int(pattern), name) for pattern in patterns]
+    texts = [hex_bits(pattern, name) for pattern in bits_of(value).tolist()]
     first = texts[0]
     in_bits = f"np.{unsigned.name}"
     as_type = f"view(np.{name})"
@@ -310,6 +311,7 @@ class _Graph:
         return Model(
             text=f"{head} g {values} {{ {nodes} }}",
             constants=self.constants,
+            # A model of one node has the constants alone that it reads.
             in_nodes=self.in_nodes & self.constants.keys(),
             inputs=tuple(self.inputs),
             output=compared,
@@ -330,11 +332,13 @@ def _add_nodes_that_give(whole: _Graph, bounds: Mapping[str, Tensor]) -> None:
 
 def _add_fork(whole: _Graph, stages: Sequence[Stage]) -> Model:
     """Let the result of the first step be used twice: the node that joins both results, as a model."""
-    first, last = stages[0].result, stages[-1].result
+    first = stages[0].result
+    last = stages[-1].result
     rows, *others = last.shape
     both = Tensor(last.etype, (2 * rows, *others))
     line = "z = Concat <axis = 0> (y, t0)"
-    inputs, outputs = {"y": last, "t0": first}, {"z": both}
+    inputs = {"y": last, "t0": first}
+    outputs = {"z": both}
     whole.lines.append(line)
     whole.outputs = outputs
     alone = _Graph(whole.opset, inputs, outputs, [line])
@@ -347,7 +351,8 @@ def _add_two_zeros(whole: _Graph, etype: str, first: str) -> None:
     An optimiser that merges equal constants may keep the first.
     """
     zero = np.zeros((), numpy_type(etype))
-    zeros = {"plus_zero": zero, "minus_zero": np.asarray(-zero)}
+    minus_zero = np.asarray(-zero)
+    zeros = {"plus_zero": zero, "minus_zero": minus_zero}
     if first == "minus":
         zeros = dict(reversed(zeros.items()))
     one = Tensor(etype, (1,))
@@ -364,7 +369,8 @@ def asked_opsets(context: Context, etype: str, newest: int) -> tuple[int, ...]:
     """
     opsets = range(FIRST_OPSET, newest + 1)
     having = [opset for opset in opsets if _has(context, etype, opset)]
-    asked = dict.fromkeys([*having[:1], *having[-1:]])  # once, if the first is the newest
+    ends = [*having[:1], *having[-1:]]
+    asked = dict.fromkeys(ends)  # once, if the first is the newest
     # Attributes are float32, so they are asked where X is, too.
     is_float32 = etype == "float32" == context.clip_type(etype)
     if is_float32 and _may_have_attributes(context) and _has(context, etype, ATTRIBUTES_OPSET):
@@ -473,4 +479,5 @@ def _with_body(kind: str, graph: _Graph) -> Model:
         line = f"out = Scan (x, turns) <num_scan_inputs = 1, {body}>"
         constants["turns"] = np.zeros(1, np.int64)
     outputs = {"out": result}
-    return _Graph(graph.opset, inputs, outputs, [line], constants, graph.in_nodes).model("out")
+    around = _Graph(graph.opset, inputs, outputs, [line], constants, graph.in_nodes)
+    return around.model("out")

@@ -95,10 +95,11 @@ def _results(function: str, operands: Sequence[Array], etype: str) -> list[Array
         return [expected]
     # A latitude accepts an operand or a zero, so no other result needs to be tried.
     zero = np.zeros((), expected.dtype)
-    zeros = [np.broadcast_to(zero, shape), np.broadcast_to(-zero, shape)]
+    plus_zeros = np.broadcast_to(zero, shape)
+    minus_zeros = np.broadcast_to(-zero, shape)
     latitudes = oracle.LATITUDE[family].values()
     rows = [expected]
-    for other in (*operands, *zeros):
+    for other in (*operands, plus_zeros, minus_zeros):
         accepted = np.zeros(shape, bool)
         for accepts in latitudes:
             accepted |= accepts(*operands, expected, other)
@@ -232,8 +233,8 @@ def _places(step: ContextStep, shape: Shape) -> Array:
         places = places.transpose(step.moves)
     elif isinstance(step.moves, Extension):
         axes = len(shape)
-        before, behind = step.moves.pads[:axes], step.moves.pads[axes:]
-        widths = list(zip(before, behind, strict=True))
+        pads = step.moves.pads  # as in ONNX: before each axis, then behind each
+        widths = list(zip(pads[:axes], pads[axes:], strict=True))
         places = np.pad(places, widths, constant_values=_ADDED)
     elif isinstance(step.moves, Backwards):
         places = np.flip(places, step.moves.backwards_along)
@@ -248,6 +249,7 @@ def _computed(step: ContextStep, x: Array, etype: str) -> Candidates:
     is_float = x.dtype.kind == "f"
     ((operation, text),) = step.computes.given.items()
     other = scalar_of(text, etype)
+    # In the element type itself, since each step is rounded to it.
     if operation == "plus":
         result = x + other
     elif operation == "times":
@@ -283,6 +285,7 @@ def _quantised(step: ContextStep, x: Array, to: str) -> Array:
     """QuantizeLinear of numbers."""
     scale = step.constants["scale"].values[0]
     zero_point = step.constants["zero_point"].values[0]
+    # To nearest, ties to even, as ONNX defines it.
     steps = np.rint(x / scalar_of(scale, x.dtype.name))
     # As float64, in which the sum is exact: QuantizeLinear saturates after it.
     whole = steps.astype(np.float64) + int(zero_point)

@@ -19,7 +19,7 @@ from sonnx_clip.contexts.weights_of_one import (
 )
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.rewrites.terms import read_term, type_of_clip
-from sonnx_clip.root.dtypes import Array, bits_type, hex_bits
+from sonnx_clip.root.dtypes import Array, bits_of, hex_bits
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.calls import Failure
 from sonnx_clip.runtimes.model_runs import OPTIMISED, PLAIN, Chain, ModelRun
@@ -243,15 +243,18 @@ def feeds_of(window: Window, feed: str) -> dict[str, Array]:
 def _feed(window: Window, name: str, feed: str) -> Array:
     """One input of a window."""
     tensor = window.inputs[name]
-    etype, shape = tensor.etype, tensor.shape
+    etype = tensor.etype
+    shape = tensor.shape
     if etype == "bool":
         both = np.array([True, False])
         return np.resize(both, shape)
     is_integer = np.dtype(etype).kind in "iu"
-    if is_integer and etype != window.typed(window.x).etype:
+    type_of_x = window.typed(window.x).etype
+    if is_integer and etype != type_of_x:
         return np.zeros(shape, etype)  # it may be an index
     if feed == WEIGHTS_OF_ONE and not is_integer and has_single_numbers(window, name):
-        return single_numbers(window, tensor, _special_values(window, etype))
+        values = _special_values(window, etype)
+        return single_numbers(window, tensor, values)
     if is_integer or feed == "special values":
         values = _special_values(window, etype)
         if window.spreads and not is_integer:
@@ -259,7 +262,9 @@ def _feed(window: Window, name: str, feed: str) -> Array:
             is_moderate = np.abs(values) < _MODERATE
             values = values[is_moderate]
         return np.resize(values, shape)
+    # Wide numbers are mostly beyond usual bounds such as 6, ordinary ones on both sides of them.
     spread = 300 if feed == "wide numbers" else 3
+    # The same in every run, so that a deviation can be run again.
     seed = [_SEED, _EVERY_FEED.index(feed)]
     generator = np.random.default_rng(seed)
     numbers = generator.normal(0, spread, shape)
@@ -363,11 +368,13 @@ def _deviations(
     if is_float:
         nan = differs & (np.isnan(got) != np.isnan(one_by_one))
         zero = differs & (got == one_by_one)
-        kinds = {"value": differs & ~nan & ~zero, "NaN or number": nan, "sign of a zero": zero}
+        other = differs & ~nan & ~zero
+        kinds = {"value": other, "NaN or number": nan, "sign of a zero": zero}
     for kind, entries in kinds.items():
         if not entries.any():
             continue
-        entry = int(np.flatnonzero(entries)[0])
+        places = np.flatnonzero(entries)
+        entry = int(places[0])
         shown_plain = None
         if plain is not None and not isinstance(plain.last, Failure):
             shown_plain = _shown(plain.last, entry)
@@ -375,7 +382,7 @@ def _deviations(
             output=output,
             feed=feed,
             kind=kind,
-            results=int(entries.sum()),
+            results=len(places),
             entry=entry,
             got=_shown(got, entry),
             one_by_one=_shown(one_by_one, entry),
@@ -403,18 +410,23 @@ def _is_near_of_sums(feed: str, got: Array, other: Array) -> Array:
     if limits.bits <= 16 or feed == WEIGHTS_OF_ONE:
         units = _UNITS_OF_SHORT_SUMS
     # Of all results, not of this one: large summands that cancel leave a small sum with their error.
-    largest = np.max(np.abs(other), where=np.isfinite(other), initial=0.0)
+    magnitudes = np.abs(other)
+    largest = np.max(magnitudes, where=np.isfinite(other), initial=0.0)
     tolerance = units * float(limits.eps) * float(largest)
+    # As float64: the difference of two 16-bit floats may be too large for one.
+    left = got.astype(np.float64)
+    right = other.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.abs(got.astype(np.float64) - other.astype(np.float64))
+        difference = np.abs(left - right)
     return np.asarray(difference <= tolerance)
 
 
 def _units_apart(left: Array, right: Array) -> Array:
     """How many floats two results are apart; of NaNs it says nothing."""
-    sign = np.uint64(1 << (8 * left.dtype.itemsize - 1))
-    left_bits = _patterns(left).astype(np.uint64)
-    right_bits = _patterns(right).astype(np.uint64)
+    width = 8 * left.dtype.itemsize
+    sign = np.uint64(1 << (width - 1))
+    left_bits = bits_of(left).astype(np.uint64)
+    right_bits = bits_of(right).astype(np.uint64)
     # Without its sign, the pattern of a float counts the floats between it and zero.
     left_rank = left_bits & ~sign
     right_rank = right_bits & ~sign
@@ -424,15 +436,9 @@ def _units_apart(left: Array, right: Array) -> Array:
     return np.where(have_one_sign, on_one_side, across_zero)
 
 
-def _patterns(array: Array) -> Array:
-    """The bits of the entries."""
-    unsigned = bits_type(array.dtype.name)
-    return np.ascontiguousarray(array).view(unsigned)
-
-
 def _shown(array: Array, entry: int) -> str:
     value = array[entry]
     if array.dtype.kind == "b":
         return str(bool(value))
-    pattern = int(_patterns(array)[entry])
+    pattern = int(bits_of(array)[entry])
     return f"{value:.9g} ({hex_bits(pattern, array.dtype.name)})"

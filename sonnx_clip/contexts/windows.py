@@ -194,6 +194,7 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
     _declare(model, shapes)
     # What an exporter has inferred may contradict the shapes that were just declared.
     del model.graph.value_info[:]
+    # With the values of small tensors: exporters compute shapes by nodes.
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     graph = ModelGraph(inferred)
     cut = Cut()
@@ -208,6 +209,7 @@ def cut_windows(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         key = _key(window)
         earlier = by_key.get(key)
         if earlier is not None:
+            # Judged once, and reported with the names of all Clips that have it.
             window = replace(earlier, clips=(*earlier.clips, name))
         by_key[key] = window
     cut.windows = list(by_key.values())
@@ -268,7 +270,9 @@ def _window(graph: ModelGraph, model: onnx.ModelProto, clip: int, name: str) -> 
     bounds_of: dict[int, tuple[Array | None, Array | None]] = {}
     for place in graph.clips():
         if place in places:
-            bounds_of[places.index(place)] = graph.bounds(graph.nodes[place])
+            # By its place in the window, in which `chain` finds it.
+            index = places.index(place)
+            bounds_of[index] = graph.bounds(graph.nodes[place])
     return Window(
         clips=(name,),
         nodes=tuple(nodes),
@@ -368,8 +372,8 @@ def _key(window: Window) -> Any:
     for node in window.nodes:
         inputs = tuple(map(constant, node.input))
         outputs = tuple(map(number, node.output))
-        # Sorted, since the order of attributes says nothing.
         serialised = [attribute.SerializeToString() for attribute in node.attribute]
+        # Sorted, since the order of attributes says nothing.
         attributes = tuple(sorted(serialised))
         nodes.append((node.op_type, inputs, outputs, attributes))
     typed = []

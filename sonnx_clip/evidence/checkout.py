@@ -7,6 +7,7 @@ from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.root.stored import Stored
 
 _SECONDS = 60.0
+# The commit, its day, and what differs from it: the order is that of the answers.
 _COMMANDS = (
     ("rev-parse", "--short=12", "HEAD"),
     ("show", "--no-patch", "--format=%cs", "HEAD"),

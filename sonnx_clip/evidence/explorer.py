@@ -172,6 +172,7 @@ def operands_of(spec: Spec) -> list[dict[str, Any]]:
     required = {}  # by the id of an operand that must not be absent: the restriction
     for restriction in spec.restrictions:
         for name, change in restriction.broken_alone_by.items():
+            # A restriction that is broken by leaving an operand out demands the operand.
             if change == "absent":
                 required[name] = f"{restriction.id}: {restriction.statement}"
     operands = []

@@ -183,6 +183,7 @@ def _needs(distribution: metadata.Distribution, extras: Iterable[str]) -> set[st
 
     needs = set()
     for requirement in map(Requirement, distribution.requires or ()):
+        # It names extras and platforms: what is needed elsewhere alone is left out.
         marker = requirement.marker
         if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
             needs.add(str(canonicalize_name(requirement.name)))

@@ -100,11 +100,10 @@ def subnormals() -> tuple[Status, str]:
             return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"
         if in_c:
             clipped = in_c(least, np.zeros((), name), np.ones((), name))
-            if not (clipped.view(bits) == 1).all():
-                message = (
-                    f"the C kernel of {name} flushes subnormal numbers to zero in this process"
-                )
-                return "not met", message
+            is_kept = clipped.view(bits) == 1
+            if not is_kept.all():
+                flushes = f"the C kernel of {name} flushes subnormal numbers to zero"
+                return "not met", f"{flushes} in this process"
     if in_c is None:
         return "not checked", f"NumPy keeps subnormal numbers; {_UNBUILT}"
     return "met", "NumPy and the C kernels keep subnormal numbers in this process"
@@ -135,11 +134,13 @@ def _on_vectors(records: Records, clip: Clip, kernels: str) -> tuple[Status, str
     for dtype in PLANNERS:
         bits = f"u{dtype.itemsize}"
         for vector in records.vectors[dtype.name]:
-            x, low, high, expected = [np.array(int(vector[key], 16), bits) for key in _KEYS]
+            patterns = [int(vector[key], 16) for key in _KEYS]
+            x, low, high, expected = [np.array(pattern, bits) for pattern in patterns]
             # One value in a whole array: kernels compute the last entries apart from vectors.
             entries = np.full(_LENGTH, x, bits)
             result = clip(entries.view(dtype), low.view(dtype), high.view(dtype))
-            if not (result.view(bits) == expected).all():
+            is_right = result.view(bits) == expected
+            if not is_right.all():
                 return "not met", f"{kernels} are wrong at {dtype.name}.{vector['id']}"
             count += 1
     return "met", f"{kernels} are right on {count:,} vectors"

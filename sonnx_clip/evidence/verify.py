@@ -265,13 +265,15 @@ class _Repetition:
 
         tasks = self._tasks(o.file, prover)
         for item in of_tasks(tasks.account.said, self.axioms):
-            if (item.kind, item.name, item.statement) not in self.known:
+            assumption = (item.kind, item.name, item.statement)
+            if assumption not in self.known:
                 return f"the tasks of {o.file} assume {item.kind} {item.name}, which is not listed"
 
         goal = (o.theory, o.goal)
         task = tasks.tasks.get(goal)
         if task is None or task.digest != reply.task:
-            return f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories have another"
+            answered = f"{reply.prover} answered the task {reply.task[:12]}…"
+            return f"{o.id}: {answered}, the theories have another"
         refused = tasks.account.refused.get(goal)
         if refused:
             return f"the task of {o.id} in {o.file} is not accounted for: {refused}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx_clip.explain.triple import WrittenNumber, encoded_options, written_number
 from sonnx_clip.oracle.dialect import named
-from sonnx_clip.root.dtypes import from_bits
+from sonnx_clip.root.dtypes import bits_of, from_bits
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging
@@ -166,9 +166,8 @@ def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: 
 
 def _bits(array: Any) -> int:
     """The pattern of the first entry."""
-    entries = np.ascontiguousarray(array)
-    patterns = entries.view(f"u{entries.dtype.itemsize}")
-    return int(patterns.reshape(-1)[0])
+    patterns = bits_of(np.asarray(array))
+    return int(patterns[0])
 
 
 def applied_text(call: Applied, width: int | None = None) -> str:

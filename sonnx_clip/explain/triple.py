@@ -170,6 +170,7 @@ def _place_of_source(spec: Spec, source: Source) -> SourcePlace:
 
 def _label(operand: Operand) -> str:
     """What an operand is called beside its number: ``L (min)``, ``X``."""
+    # Scalars have a name in ONNX that readers know better: min, max.
     return operand.id if operand.role == "tensor" else f"{operand.id} ({operand.onnx})"
 
 
@@ -270,11 +271,14 @@ def _stated(spec: Spec, type_id: str) -> Sequence[Obligation]:
 def explanation_text(explanation: TripleExplanation, width: int | None = None) -> str:
     """An explanation as lines of text, wrapped at `width` columns or whole."""
     # The operands and what is known of them have one column of labels, as wide as the longest.
+    result_text = f"{explanation.result}  ({explanation.result_is}, bit for bit)"
+    case_text = f"{explanation.case}: {explanation.case_title}; {explanation.case_when}"
+    class_text = f"{explanation.class_id}: {explanation.class_title}; {explanation.class_when}"
     rows = [
         *zip(explanation.labels, explanation.operands, strict=True),
-        ("result", f"{explanation.result}  ({explanation.result_is}, bit for bit)"),
-        ("case", f"{explanation.case}: {explanation.case_title}; {explanation.case_when}"),
-        ("class", f"{explanation.class_id}: {explanation.class_title}; {explanation.class_when}"),
+        ("result", result_text),
+        ("case", case_text),
+        ("class", class_text),
         ("source", readable(explanation.quote)),
         ("", str(explanation.source)),
     ]

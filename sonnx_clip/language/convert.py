@@ -40,6 +40,7 @@ def convert(value: Value, source: ElementType, to: ElementType) -> Value | None:
     integer = trunc(number)
     if not low <= integer <= high:
         return None
+    # The pattern in two's complement.
     return integer % (high - low + 1)
 
 

@@ -22,11 +22,13 @@ _DEEPEST = 50  # nested expressions: a person writes far fewer, and deeper trees
 _LONGEST = 500  # tokens
 
 KEYWORDS = frozenset({"and", "or", "not", "implies", "iff", "if", "then", "else"})
+# Numbers of examples may be signalling NaNs; conditions ask for them by `is_signalling`.
 CONSTANT_NAMES = CONSTANTS["float"] - {"snan"}
 _TOKEN = re.compile(
     r"\s*(?:"
     r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
+    # Longer marks first, since the first alternative that fits is taken.
     r"|(?P<mark><=|>=|==|<|>|\(|\)|\[|\]|,|-)"
     r"|(?P<end>\Z)"
     r"|(?P<wrong>!=|=|\S)"
@@ -174,6 +176,7 @@ class _Parser:
         # By precedence: an operator that binds less is left to the caller, whose operand this is.
         while self.peek.text in _INFIX and FORMS[self.peek.text].level >= loosest:
             operator = self.next().text
+            # How tightly the right operand has to bind.
             place = FORMS[operator].places[1]
             if operator in COMPARISONS:
                 left = self.comparison(operator, left, start, place)
@@ -181,12 +184,14 @@ class _Parser:
                 _demand(left, start, Kind.BOOL)
                 right = self.expression(place, Kind.BOOL)
                 left = tree.Connective(operator, left, right)
+        # Not where an error leaves: the parser is of no use then.
         self.depth -= 1
         return left if kind is None else _demand(left, start, kind)
 
     def prefix(self, loosest: int) -> Expr:
         """An expression up to its first infix operator."""
         token = self.peek
+        # It extends as far as it can, so that as an operand it needs parentheses.
         if token.text == "if" and loosest == LOOSEST:
             return self.conditional()
         if token.text == "not" and loosest <= FORMS["not"].level:
@@ -203,6 +208,7 @@ class _Parser:
             if self.peek.kind != "number" and self.peek.text not in CONSTANT_NAMES:
                 todo = "`-` is allowed only before these: the language has no arithmetic"
                 raise self.unexpected("a number or a constant", todo)
+            # The sign is part of the number: -0 is another element than 0.
             return tree.Number(f"-{self.next().text}")
         if token.kind == "number":
             return tree.Number(self.next().text)
@@ -229,6 +235,7 @@ class _Parser:
         start: int,
         place: int,
     ) -> Expr:
+        # What the comparison is of is read from its left operand, and demanded of the right one.
         kind = kind_of(left)
         has_equality = operator == "==" and kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
         if kind is not Kind.ELEMENT and not has_equality:
@@ -327,8 +334,10 @@ class _Parser:
             place = min(expected, len(arguments))
             raise LanguageError(offsets[place], message, shape)
         # Kinds last: that an argument is missing says more than that the wrong one stands there.
-        demanded = zip(arguments, offsets, kinds, strict=False)
-        return tuple(_demand(expr, offset, *allowed) for expr, offset, allowed in demanded)
+        checked: list[Expr] = []
+        for expr, offset, allowed in zip(arguments, offsets, kinds, strict=False):
+            checked.append(_demand(expr, offset, *allowed))
+        return tuple(checked)
 
 
 def _demand(expr: Expr, offset: int, *kinds: Kind) -> Expr:

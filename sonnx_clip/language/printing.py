@@ -73,6 +73,7 @@ class Printing(ABC):
                 return self.filled(self.forms[operator], left, right)
             case tree.If():
                 return self.choice(expr)
+            # Both are a name and arguments, whatever the name stands for.
             case tree.Call() | tree.Use():
                 return self.application(expr)
             case _:
@@ -111,6 +112,7 @@ class _Language(Printing):
         "implies": infix(_IMPLIES, "implies", "right"),
         "or": infix(_OR, "or", "left"),
         "and": infix(_AND, "and", "left"),
+        # A `not` within another needs no parentheses.
         "not": NodeForm(_NOT, "not {0}", (_NOT,)),
         **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
     }

@@ -42,10 +42,12 @@ DECLARED_FUNCTIONS = {
 VALUE_FUNCTIONS = {
     "every": FunctionType((_B,)),
     "shape": FunctionType((_T,), Kind.SHAPE),
+    # Of an element or of a tensor.
     "type": FunctionType(((*_E, *_T),), Kind.ELEMENT_TYPE),
     **ELEMENT_FUNCTIONS,
 }
 CONVERSION = {"becomes": FunctionType((_F, _E))}
+# The index is no function, but no entry may have its name.
 BUILT_IN = frozenset({*DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "i"})
 
 
@@ -102,6 +104,7 @@ def element_scope(
     """A scope on elements; `result` allows calls of the operator."""
     functions = dict(ELEMENT_FUNCTIONS)
     if result:
+        # Its result is another name for the cases, which cases themselves must not use.
         functions |= operator_function(signature)
     elements = dict.fromkeys(variables, Kind.ELEMENT)  # an entry of each tensor, and the scalars
     return Scope(name, elements, functions, uses, families, signature)
@@ -121,5 +124,6 @@ def tensor_scope(
 ) -> Scope:
     """The scope of constraints: tensors, and scalars as elements."""
     variables = dict.fromkeys(signature.all_ids, Kind.TENSOR)
+    # Operands that are no tensors; the result is always one.
     variables |= dict.fromkeys(signature.scalars, Kind.ELEMENT)
     return Scope(name, variables, VALUE_FUNCTIONS, uses, families, signature)

@@ -92,6 +92,7 @@ def _integers(etype: ElementType) -> tuple[int, ...]:
     # One list for all types, of which each takes the numbers that it has.
     low, high = integer_range(etype)
     numbers = [low, low + 1, -2, -1, 0, 1, 2, 3, 10, high - 1, high]
+    # Two powers for each byte of the width.
     for power in range(3, etype.width, 4):
         numbers += [2**power - 1, 2**power, -(2**power)]
     numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]  # not exact in float32 and in float64

@@ -214,6 +214,7 @@ def names_in(*exprs: Expr) -> set[str]:
 def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
     """A node with other trees right below it."""
     fields = _PARTS[type(expr)]
+    # One field for all parts of an application, else one for each.
     values: Any = parts
     if fields == ("arguments",):
         values = [tuple(parts)]
@@ -223,6 +224,7 @@ def with_parts(expr: Expr, parts: Sequence[Expr]) -> Expr:
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """An expression with each node replaced, its parts before itself; None keeps a node."""
     parts = parts_of(expr)
+    # A node without parts is kept as it is, and not copied.
     with_new_parts = expr
     if parts:
         with_new_parts = with_parts(expr, [rewritten(part, change) for part in parts])

@@ -39,6 +39,7 @@ class Part(BaseModel):
         frozen=True,
         extra="forbid",
         arbitrary_types_allowed=True,
+        # Validators are built at the first use: most commands read none of the rarer parts.
         defer_build=True,
     )
 

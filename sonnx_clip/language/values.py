@@ -150,6 +150,7 @@ def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
         raise UserError(f"{etype.id} has no `{name}`", todo=f"constants of {etype.id}: {listed}")
     if isinstance(etype.bits, FloatBits):
         pattern = constant_pattern(name, etype.bits)
+        # Exclusive or, since `lowest` has the sign already: -lowest is highest.
         return pattern ^ sign_bit(etype.bits) if negative else pattern
     lowest, highest = integer_range(etype)
     number = highest if name == "highest" else lowest
@@ -198,6 +199,8 @@ def comparison_key(value: Value, etype: ElementType) -> Value | float:
     match etype.bits:
         case FloatBits() as form:
             sign = sign_bit(form)
+            # Patterns of one sign are ordered as their numbers are, subnormal ones and infinity
+            # too.
             magnitude = int(value) & ~sign
             if magnitude > infinity(form):
                 return math.nan

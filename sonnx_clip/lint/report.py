@@ -296,6 +296,7 @@ def json_parts(
             "root_causes": root_causes(report),
             "command": report.command,
         }
+        # The object stays open, so that the nodes go into it one by one.
         yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "nodes": ['
         for position, node in enumerate(report.nodes):
             yield (",\n  " if position else "\n  ") + json.dumps(_node_object(node))

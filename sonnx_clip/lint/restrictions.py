@@ -316,6 +316,7 @@ class _Judge:
                 message = f"element type {name}, for which the profile does not define clip"
                 return _violates(x, message, f"use one of {', '.join(known)}")
         for name in types:
+            # What the page lists, the version of the operator in ONNX may lack.
             problem = type_problem(self.node.proto.op_type, self.node.version, name)
             if problem is not None:
                 return _violates(x, problem, f"{EXPORT_AGAIN}, or put Casts around the node")

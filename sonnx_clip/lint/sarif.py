@@ -141,6 +141,7 @@ def _result(
         "locations": places[:1],
         "relatedLocations": places[1:],
         "occurrenceCount": count,
+        # The version in the key is that of how it is made: another way would be another key.
         "partialFingerprints": {"sonnxClip/v1": f"{rule}/{fingerprint}"},
     }
 

@@ -88,6 +88,7 @@ class DaskWorkers:
             self._client.close()
             message = f"the scheduler has no workers: {_words(error)}"
             raise UserError(message, address, _START.format(address=address)) from None
+        # By worker, how many calls it makes at once.
         self.workers = len(threads)
         self.threads = sum(threads.values())
 
@@ -179,6 +180,7 @@ def _in_our_words(error: Exception) -> Exception:
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
+        # Dask gives up at the first failure beyond those that it allows.
         deaths = error.allowed_failures + 1
         last = getattr(error.last_worker, "address", error.last_worker)
         message = f"{counted(deaths, 'worker')} ended while judging this unit, the last one {last}"

@@ -124,6 +124,7 @@ def serve(answer: int, worker: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker's to answer
 
     def end_with_worker() -> None:
+        # A process whose parent has ended gets another one.
         while os.getppid() == worker:
             time.sleep(_LOOK)
         os._exit(1)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sonnx_clip.mutants.yaml_mutants import YamlMutant
     from sonnx_clip.spec import Spec
 
+# Roles of claims that are computed from the meaning itself: see above.
 _NOT_JUDGING = frozenset({"differs from", "written"})
 _FURTHER = ("nan", "-inf", "lowest", "-0", "smallest_subnormal", "1", "highest", "inf")
 """Floats at which claims on operands alone are evaluated, beside the usual samples."""
@@ -75,6 +76,7 @@ class ClaimJudge:
         for name, answer in allowed_answers(self.spec).items():
             if answer.reading == entry.id:
                 names.add(name)
+        # The types in which claims are evaluated: one of each kind.
         for etype in map(self.spec.element_type, self._claims):
             if etype.family not in mutant.families:
                 continue
@@ -137,6 +139,7 @@ def proved_equivalent(
 ) -> list[str]:
     """The keys of the mutants that both provers prove to mean the same in a type of each kind."""
     questions: dict[str, dict[str, Goal]] = defaultdict(dict)
+    # Reversed, so that the first of each kind is the one that stays.
     first_of_kind = {kind_of_type(etype): etype for etype in reversed(spec.element_types)}
     for mutant in mutants:
         # The statements are about elements, and constraints about tensors.

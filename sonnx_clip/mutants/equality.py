@@ -26,6 +26,7 @@ def proved_by_all(module: Module, why3: Why3, folder: Path) -> frozenset[str]:
     # Each prover is asked only what those before it have proved.
     proved = {goal.name for goal in module.goals}
     for prover in find_provers():
+        # In steps of the prover, so that the answer is the same on every machine.
         limits = ProverLimits(_RESOURCES[prover.name])
         printed = print_tasks(why3, prover, (str(file),))[str(file)]
         if printed.complaint:

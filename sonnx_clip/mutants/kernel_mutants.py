@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
+# Without warnings: most mutants would deserve one.
 _COMPILE = ("cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC")
 
 Vector: TypeAlias = tuple[str, int, int]
@@ -102,7 +103,9 @@ def _killer_in_c(mutant: KernelMutant) -> str:
         if done.status != 0:
             where = f"{mutant.name}: {mutant.change}"
             raise UserError(f"the compiler rejects a mutant: {done.words}", where)
+        # Loaded before the folder is removed: the mapping stays.
         function = kernel_function(ctypes.CDLL(str(library)), etype)
+    # The type of the bounds, which follow the result and X.
     number = function.argtypes[2]
 
     def clip(x: Any, low: Any, high: Any, out: Any) -> None:

@@ -107,6 +107,7 @@ def _mutants_of(
     name = f"{KIND}.{rewrite.id}.{field}"
     names = rewrite.constants
     if field == "after":
+        # A term has X, too; a condition is about constants alone.
         names = (ELEMENT, *names)
     for change, mutant in _changes(original, names):
         yield RewriteMutant(
@@ -167,6 +168,7 @@ def _changes(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[str, Expr]]:
     texts = {unparse(expr)}
     descriptions: set[str] = set()
     for part, replacement, mutant in mutations(expr, names):
+        # Of mutants that are written alike, the first is enough.
         text = unparse(mutant)
         if text in texts:
             continue
@@ -224,8 +226,9 @@ def _legality(rewrite: Rewrite, family: FamilyId, strength: Strength) -> Legalit
         constants = dict(zip(rewrite.constants, choice, strict=True))
         # Where `given` does not hold, nothing is stated.
         if rewrite.given is None or in_type.holds(rewrite.given, constants):
-            differs = difference(in_type, rewrite.before, rewrite.after, constants, strength)
-            yield constants, differs is None
+            first = difference(in_type, rewrite.before, rewrite.after, constants, strength)
+            is_legal = first is None
+            yield constants, is_legal
 
 
 def rewrites_proved_equivalent(mutants: Iterable[RewriteMutant], build: Path) -> list[str]:
@@ -238,6 +241,7 @@ def rewrites_proved_equivalent(mutants: Iterable[RewriteMutant], build: Path) ->
         goal = f"equal_{number}"
         keys[goal] = mutant.key
         question = _equality(mutant, mutant.parts, goal)
+        # Once for each family: equal terms are the same in every strength.
         for family in {family for family, _ in mutant.judged}:
             questions[family].append(question)
     if not questions:

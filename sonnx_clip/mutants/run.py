@@ -113,6 +113,7 @@ def reasons() -> dict[str, str]:
 
 def survivor(mutant: Mutant, *, equivalent: bool = False) -> Survivor:
     """A mutant that nothing kills, with the reason that fits it."""
+    # A proof needs no reason beside it.
     reason = "" if equivalent else _written_reason(mutant)
     outcome: Outcome = "reason" if reason else "open"
     if equivalent:
@@ -203,6 +204,7 @@ class Judges:
         if isinstance(mutant, RewriteMutant):
             by = self.journal.result(mutant.question, killer_of_rewrite, mutant)
         elif isinstance(mutant, YamlMutant):
+            # By its whole text: the key has no changed condition or source.
             by = self.journal.result([self.inputs, repr(mutant)], self.claims.killer, mutant)
         else:
             by = self.journal.result([self.inputs, repr(mutant)], killer, mutant)
@@ -212,6 +214,7 @@ class Judges:
         """The keys of the survivors that both provers prove equivalent: none of a kernel."""
         conditions = {m.key: m for m in survivors if isinstance(m, YamlMutant)}
         rewrites = {m.key: m for m in survivors if isinstance(m, RewriteMutant)}
+        # Together, since one run of Why3 serves all of them.
         keys = self.journal.result(
             [self.inputs, *conditions],
             proved_equivalent,

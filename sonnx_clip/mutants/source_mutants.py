@@ -75,7 +75,10 @@ def of_python(file: str, source: str) -> Iterator[KernelMutant]:
             continue
         name = f"{file} {function.name}"
         for node in ast.walk(function):
+            # The source is changed as text, not printed from the tree, so that lines keep their
+            # numbers.
             for edited in _edits_in_python(node):
+                # Only these have a place in the text.
                 assert isinstance(node, ast.expr | ast.stmt)
                 begin = starts[node.lineno - 1] + node.col_offset
                 last_line = (node.end_lineno or 0) - 1
@@ -152,7 +155,8 @@ def of_c(file: str, source: str) -> Iterator[KernelMutant]:
     # In front of it are a comment and includes, whose words are no code.
     start_of_code = source.index("static inline")
     for pattern, edits in _EDITS_IN_C.items():
-        for match in re.compile(pattern).finditer(source, start_of_code):
+        matches = re.compile(pattern).finditer(source, start_of_code)
+        for match in matches:
             line = source.count("\n", 0, match.start()) + 1
             before = source[: match.start()]
             behind = source[match.end() :]

@@ -123,10 +123,9 @@ def mutations(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, 
     """Each changed part of a condition, what replaces it, and the whole condition."""
     for other in _edits(expr, names):
         yield expr, other, other
-    if isinstance(expr, tree.Subscript):
-        return
     is_atom = not isinstance(expr, tree.Not | tree.Connective | tree.If)
     if is_atom and kind_of(expr) is Kind.BOOL:
+        # Of a compound condition each part is negated by itself, further down.
         negated = tree.Not(expr)
         yield expr, negated, negated
     parts = parts_of(expr)

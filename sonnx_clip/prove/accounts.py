@@ -307,6 +307,7 @@ def defines(command: SmtlibCommand, declared: Mapping[str, int], place: int) -> 
         for variable in variables:
             bound.append(variable[0])  # a variable comes with its sort
 
+    # A definition by cases has an equation in each, all of the same application.
     heads: set[Term] = set()
     bodies: list[Term] = []
     for is_head, part in _parts_of_definition(formula):

@@ -59,6 +59,7 @@ def _stated_in(theories: Mapping[str, str]) -> dict[str, str]:
 
 def _stated(theory: str) -> Iterator[tuple[str, str]]:
     """The statements of a theory by ``Module.name``."""
+    # Declarations are in the order of the file, in which a module is one run of them.
     for module, group in groupby(declarations(theory), key=lambda d: d.module):
         of_module = list(group)
         # What is imported decides what the names in the statements mean.

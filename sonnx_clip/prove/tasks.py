@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Texts: TypeAlias = "dict[Goal, str]"
 
 WHY3_SECONDS: float = 300
+# In the folder of a snapshot, from which all names are relative.
 _SNAPSHOT = ("why3", "prove", "-C", "why3.conf", "-L", "why3", "-P")
 
 
@@ -161,6 +162,7 @@ def _whole(goals: Iterable[Goal]) -> list[str]:
         theories.add(theory)
         if _is_smoke(goal):
             with_smoke.add(theory)
+            # The smoke goal is the last of its theory, so that its task has everything before it.
             options += ["-T", theory, "-G", name]
     for theory in sorted(theories - with_smoke):
         options += ["-T", theory]
@@ -182,14 +184,16 @@ def _print(
     tasks: dict[str, Texts] = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
         done = run_why3([*_SNAPSHOT, *arguments, "-o", folder], why3.root, running)
+        # What it has written until then may end in the middle of a task.
         if done.killed:
             return tasks, f"why3 did not end within {WHY3_SECONDS} s"
         for path in sorted(Path(folder).glob("*.smt2")):
             stem, goal, text = _read(path, stems)
             tasks[stem][goal] = text
     # With -o it prints nothing but complaints, on both streams.
-    complaints = [_errors(done.words), done.text.strip()]
-    complaint = "\n".join(filter(None, complaints))
+    errors = _errors(done.words)
+    printed = done.text.strip()
+    complaint = "\n".join(filter(None, (errors, printed)))
     if done.status != 0 and not complaint:
         complaint = f"why3 ended with exit status {done.status}"
     return tasks, complaint

@@ -55,6 +55,7 @@ def _problem(group: Sequence[LocatedDeviation]) -> str:
         parts.append(f"the step {first.step} alone")
     # A rewrite that is known has a section with its condition; of another one the condition is told.
     if first.rewrite:
+        # The page of known problems is in a folder below that of rewrites.md.
         parts.append(f"the rewrite [{first.rewrite}](../rewrites.md#{first.rewrite})")
     elif first.legal_when:
         parts.append(first.legal_when)
@@ -66,6 +67,7 @@ def write_context_record(record: ContextRecord) -> None:
     """Write the record of one runtime or optimiser in the place of its last one."""
     folder = repo_file(FOLDER)
     make_folder(folder)
+    # Characters such as arrows stay readable in the repository.
     text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False)
     write_whole(folder / f"{record.name}.json", f"{text}\n")
 

@@ -29,6 +29,7 @@ Number: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(TOR|ERR|UC|KP)-
 
 # By criterion, for the software levels A to D in this order.
 _TQL = {"1": "TQL-1, 2, 3, 4", "2": "TQL-4, 4, 5, 5", "3": "TQL-5", None: "none"}
+# By tool error detection, where an error has an impact.
 _TCL = {"TD1": "TCL1", "TD2": "TCL2", "TD3": "TCL3"}
 
 
@@ -171,7 +172,9 @@ class Kit(Part):
     known_problems: tuple[KnownProblem, ...]
     upstream: tuple[Upstream, ...]
     not_run: tuple[NotRun, ...]
+    # Deviations, by rule of MISRA C: the category of the rule, and why it is deviated from.
     misra: dict[Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")], Text]
+    # Each node after the one that it is below, and so few that a person can read the whole.
     assurance_case: tuple[Node, ...] = Field(max_length=MOST_NODES)
 
     @model_validator(mode="after")
@@ -201,6 +204,7 @@ class Kit(Part):
         for requirement in self.requirements:
             _require_known(requirement.id, (requirement.command,), known)
             with_requirement.add(requirement.command)
+        # Sorted, so that the message is the same in every run.
         for command in sorted(self.tools.keys() - with_requirement):
             raise ValueError(f"the command {command} has no requirement (TOR)")
         for command in sorted(self.tools.keys() - with_error):

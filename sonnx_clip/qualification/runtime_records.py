@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.operator import Operator
 
 FOLDER = "records/runtimes"
+# What no latitude accepts, in the order of a record.
 _PROBLEMS = (
     "violates",
     "raises",
@@ -140,6 +141,7 @@ def runtime_record(report: Report, operator: Operator) -> RuntimeRecord:
         keyed.append((key, behaviour))
     behaviours = [_merged(alike) for alike in values_by_key(keyed).values()]
     readings = {}
+    # Each once: a runtime does the same in every element type.
     remarks: set[str] = set()
     for result in report.types:
         if result.readings is not None:
@@ -184,6 +186,7 @@ def _behaviours(report: Report) -> Iterator[Behaviour]:
             # Where the type as a whole has no words, those of the first class that was refused.
             messages_of_classes = (klass.words for klass in result.classes if klass.words)
             message = result.words or next(messages_of_classes, "")
+            # The verdict is on the whole type, so that no class is named.
             yield Behaviour(verdict="refused", types=(result.type,), text=_shortened(message))
         for klass in result.classes:
             for deviation in klass.deviations:

@@ -15,6 +15,7 @@ _TRIED = re.compile(r"^declare -A tried=\((.*)\)$", re.MULTILINE)
 
 def tried_versions() -> dict[str, list[str]]:
     """The versions of each tool by its command; empty where there is no checkout."""
+    # The table is that of the shell, so that the versions are written down once.
     table = _TRIED.search(_text(SETUP))
     if table is None:
         return {}
@@ -27,6 +28,7 @@ def locked_packages() -> dict[str, set[str]]:
     versions: dict[str, set[str]] = {}
     pinned = re.findall(r"^([\w.-]+)==([^\s;]+)", _text(LOCK), re.MULTILINE)
     for name, version in pinned:
+        # Names of packages ignore case.
         versions.setdefault(name.lower(), set()).add(version)
     return versions
 

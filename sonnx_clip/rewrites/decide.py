@@ -77,6 +77,7 @@ class Decision(Stored):
     @property
     def is_legal(self) -> bool:
         """Whether both terms have the same value for every X."""
+        # As of the exit status: the sign of a zero and the payload of a NaN are no values.
         return "value" not in self.differs
 
 
@@ -114,6 +115,7 @@ def decide(
         type=type_id,
         constants={name: shown_number(value, etype) for name, value in values.items()},
         differs=differs,
+        # The same for every strength.
         points=len(critical_points(etype, (before, after), values)),
     )
 
@@ -178,6 +180,7 @@ def witness(
     etype = usual[0] if usual else types[0]
     in_type = meaning(etype.id)
     required = [condition for condition in (rewrite.given, tested) if condition is not None]
+    # The simplest first, so that the first that is wrong is the best example.
     for values in islice(_choices(rewrite, in_type), _MOST):
         is_required = all(in_type.holds(condition, values) for condition in required)
         if not is_required:

@@ -86,6 +86,7 @@ class RewriteTheorem(Part):
 class RewritesFile(Part):
     """The file."""
 
+    # The version of this form, of which there is one so far.
     format: Annotated[int, Field(ge=1, le=1)]
     rewrites: Annotated[tuple[RewriteEntry, ...], Field(min_length=1)]
     theorems: tuple[RewriteTheorem, ...] = ()

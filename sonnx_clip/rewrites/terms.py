@@ -58,6 +58,7 @@ def read_term(text: str, where: str) -> Expr:
 
 def read_condition(text: str, where: str) -> Expr:
     """The tree of a condition on constants; UserError, with the place `where`, if it is none."""
+    # Without X: a condition decides for all X at once.
     return _read(text, where, Kind.BOOL, "a condition on constants", _CONSTANTS)
 
 
@@ -76,6 +77,7 @@ def _read(
     try:
         return parse(text, scope, kind)
     except LanguageError as error:
+        # Columns are counted from 1.
         column = error.offset + 1
         raise UserError(error.what, f"{where}, column {column}", error.todo) from error
 

@@ -153,6 +153,7 @@ def _reports(rewrite: Rewrite, conditions: Sequence[RewriteCondition]) -> Iterat
     # weakest (`Rewrite.stated`).
     weakest_first = conditions[::-1]
     unguarded = [str(seen) for seen in rewrite.entry.seen if not seen.where]
+    # Those that test nothing first: any witness shows them wrong.
     if unguarded:
         wrong = next((c for c in weakest_first if c.witness is not None), None)
         yield _report(rewrite, unguarded, wrong, None if wrong is None else wrong.witness)
@@ -213,6 +214,7 @@ def goal_prefix(rewrite: Rewrite, family: str, strength: Strength) -> str:
 
 def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Status | None:
     """The weakest status of obligations; None if a run has not proved one, or there are none."""
+    # What was proved of some obligations says nothing of the condition as a whole.
     if not ids or not statuses.keys() >= set(ids):
         return None
     known = [statuses[id_] for id_ in ids]
@@ -221,6 +223,7 @@ def _weakest_status(ids: Sequence[str], statuses: Mapping[str, Status]) -> Statu
 
 def rewrites_text(shown: RewritesView, width: int | None = None) -> str:
     """Rewrites as text, a paragraph each; with all that is known where there is one alone."""
+    # A list is to be skimmed: reasons, witnesses and reports would hide the conditions.
     is_alone = len(shown.rewrites) == 1
     lines_of = _lines_alone if is_alone else _lines
     blocks = [lines_of(rewrite) for rewrite in shown.rewrites]

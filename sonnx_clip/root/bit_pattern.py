@@ -46,9 +46,8 @@ class BitPattern(int):
         cls, _source: type[Any], _handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         """Read from its text and written as its text; a pattern itself is taken as it is."""
-        from pydantic_core import (
-            core_schema,  # the library, which reads no records, has no need of it
-        )
+        # Here, since the library, which reads no records, has no need of it.
+        from pydantic_core import core_schema
 
         text = core_schema.str_schema(pattern=_FORM)
 

@@ -29,6 +29,7 @@ def round_to_format(magnitude: Fraction, form: BinaryFormat) -> int:
     """
     if magnitude == 0:
         return 0
+    # The exponent of the least normal number: 1 - bias.
     least = 2 - (1 << (form.exponent - 1))
     # The difference of the lengths is the exponent, or one more.
     exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
@@ -64,6 +65,7 @@ def _shortest(number: Fraction, form: BinaryFormat) -> Decimal:
     """The shortest decimal that rounds to a number > 0, and of those the nearest."""
     pattern = round_to_format(number, form)
     exact = exact_decimal(number)
+    # 36 digits do for a significand of 113 bits, the longest that an element type may have.
     for digits in range(1, 40):
         # At a power of two the gap below is half the gap above: the nearest decimal may miss where
         # the next one fits.

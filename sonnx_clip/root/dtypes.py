@@ -16,6 +16,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 @cache
 def numpy_type(name: str) -> np.dtype[Any]:
     """The dtype of an element type, by its id."""
+    # By its type: it is not among NumPy's own names.
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 
 
@@ -30,6 +31,11 @@ def from_bits(patterns: Any, name: str) -> Array:
     """An array of an element type from bit patterns: integers in any nesting."""
     bits = np.array(patterns, bits_type(name))
     return bits.view(numpy_type(name))
+
+
+def bits_of(array: Array) -> Array:
+    """The bit patterns of all entries of an array, in C order, shape (entries,)."""
+    return array.reshape(-1).view(bits_type(array.dtype.name))
 
 
 def bit_pattern(bits: int, name: str) -> BitPattern:

@@ -135,11 +135,13 @@ def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: in
             with os.fdopen(descriptor, "wb") as out:
                 out.writelines(parts)
             beside[file].chmod(mode)  # mkstemp lets the owner alone read it
+        # Each rename is whole; a failure between two of them leaves some files new and others old.
         for file, new in beside.items():
             new.replace(file)
     except OSError as error:
         todo = "check the folder's permissions, or choose another file"
         message = f"cannot be written: {error.strerror}"
+        # The second name of a rename is the target, which the user has named.
         raise UserError(message, str(error.filename2 or file), todo) from error
     finally:
         # What was renamed is gone from here: only what a failure has left is removed.

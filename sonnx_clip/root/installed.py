@@ -46,6 +46,7 @@ def _own_files(name: str) -> tuple[str, str, list[list[str]]] | None:
         return None
     # Scripts outside of the folder, the record itself and compiled files differ between equal installations.
     others = re.compile(r"\.\./|.*(\.dist-info/|\.pyc$)")
+    # A line is a path, its digest and its size, of which a path may contain commas.
     rows = csv.reader(record.splitlines())
     own_rows = sorted(row for row in rows if row and not others.match(row[0]))
     return distributed.version, str(distributed.locate_file("")), own_rows

@@ -69,6 +69,7 @@ def run_isolated(
     lead_group(child)
     sender.close()  # else the end of the child would not close the pipe
     try:
+        # Two messages: whether it returned or raised, and what.
         if not _answers(receiver, seconds, each_second):
             return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s", timed_out=True)
         try:
@@ -146,6 +147,7 @@ def _limit(seconds: float, memory: int) -> None:
         resource.RLIMIT_AS: psutil.Process().memory_info().vms + memory,
         # Of all processors together, and some more: the clock of the parent comes first.
         resource.RLIMIT_CPU: int(seconds * (os.cpu_count() or 1)) + 10,
+        # A crash is an outcome here, of which no core file is wanted.
         resource.RLIMIT_CORE: 0,
     }
     for kind, limit in limits.items():

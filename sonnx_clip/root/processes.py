@@ -65,4 +65,5 @@ def adopt_orphans() -> None:
 
 def _prctl(option: int, value: int) -> None:
     if sys.platform.startswith("linux"):
+        # Python has no function for it.
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

@@ -142,6 +142,7 @@ def run_limited(
             killed.set()
             kill_group(process.pid)
 
+        # Without a limit it is never started, and cancelled all the same.
         timer = threading.Timer(seconds or 0, kill)
         if seconds is not None:
             timer.start()
@@ -155,9 +156,8 @@ def run_limited(
         finally:
             timer.cancel()
             running.remove(process.pid)
-        process.returncode = os.waitstatus_to_exitcode(
-            raw
-        )  # else Popen would wait for it once more
+        # Else Popen would wait for it once more.
+        process.returncode = os.waitstatus_to_exitcode(raw)
         for file in (output, error):
             file.seek(0)
         cpu = usage.ru_utime + usage.ru_stime
@@ -192,6 +192,7 @@ def _limited_by_shell(
     # Before it starts: on a busy machine, a program had written 57 MB before it was limited from outside.
     limits: list[str] = []
     if megabytes is not None:
+        # In units of 1,024 bytes: a little more than was wanted.
         limits.append(f"ulimit -v {megabytes * 1000}")
     if largest_file is not None:
         blocks = ceil(largest_file / _BLOCK)
@@ -199,4 +200,5 @@ def _limited_by_shell(
     if not limits:
         return [*command]
     script = "; ".join([*limits, 'exec "$@"'])
+    # The second "sh" is what the shell calls itself in messages, by which `run_limited` tells them.
     return ["sh", "-c", script, "sh", *command]

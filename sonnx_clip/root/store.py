@@ -132,6 +132,7 @@ class Store:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         self._execute(
             "INSERT INTO results (key, name, made, value, digest) VALUES (?, ?, ?, ?, ?)",
+            # The name is left out of the digest: it is for people, and decides nothing.
             key, name, made, value, digest_of_parts([key, made, value]),
         )  # fmt: skip
 
@@ -177,6 +178,7 @@ class Store:
             return
         noun = self.kind.noun
         application = int.from_bytes(head[_APPLICATION_AT], "big")
+        # An empty database of SQLite has no application id: it is another file, too.
         if not head.startswith(_MAGIC) or application != self.kind.application:
             raise UserError(f"this file is not a {noun}", str(self.file), self.kind.if_other)
         version = int.from_bytes(head[_FORMAT_AT], "big")

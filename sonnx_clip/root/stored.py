@@ -67,6 +67,7 @@ def parse_record(text: str, form: type[_Record]) -> _Record:
     except ValidationError as error:
         # One line has room for one error, and others may follow from it.
         first = error.errors()[0]
+        # Keys and places in lists, from the outside in.
         location = ".".join(map(str, first["loc"]))
         words = form_error(first)
         raise ValueError(f"{location}: {words}" if location else words) from error

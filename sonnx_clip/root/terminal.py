@@ -84,8 +84,10 @@ def progress(
         TimeRemainingColumn,
     )
 
+    # Shown with the rate only, from which it is computed.
     left = (TextColumn("left"), TimeRemainingColumn()) if known is not None else ()
     columns = (
+        # The label and the bar; of the others, a percentage says less than the counts.
         *Progress.get_default_columns()[:2],
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -111,6 +113,7 @@ def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
             return ""
         passed = now - began
         left = duration((total - done) * passed / new)
+        # The clock may not have moved since the start.
         a_minute = new * _MINUTE / max(passed, 1e-9)
         return f"; {a_minute:.0f} a minute, about {left} left"
 
@@ -119,6 +122,7 @@ def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
         now = time.monotonic()
         at_part = done * _PARTS >= next_part * total
         at_minute = known is not None and now - last_line > _MINUTE
+        # Nothing is done yet when a stage begins, which is no news.
         if done and (at_part or at_minute):
             line = f"{label}: {done} of {total} {unit}{rate(done, now)}"
             print(line, file=sys.stderr, flush=True)

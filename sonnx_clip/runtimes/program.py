@@ -248,7 +248,7 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
         (os.POSIX_SPAWN_DUP2, theirs_out, output_number),
     ]
     if not stdio:
-        # Its standard input would be that of the checker, from which it might read.
+        # It might read from the standard input of whoever runs a reproducer.
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
     try:
         # Python ignores some signals, and programs that it starts would, too.

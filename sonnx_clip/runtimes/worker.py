@@ -207,7 +207,7 @@ class Child:
         with suppress(OSError):
             self._connection.close()
         # Closing the connection ends it in an orderly way, which kills the runtime; a stuck one is killed.
-        # Longer than the supervisor takes to kill the processes of a runtime.
+        # 20 s are longer than it takes to kill the processes of a runtime.
         self._process.join(20)
         self._process.kill()
         self._process.join(5)

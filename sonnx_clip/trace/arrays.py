@@ -110,6 +110,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         if options:
             listed = ", ".join(options)
             _refuse(f"np.{name} with {listed}")
+        # A tuple with an array for each result, of which all these operations have one.
         return self._operation(name, inputs, out[0])
 
     def __array_function__(

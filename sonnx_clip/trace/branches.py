@@ -117,6 +117,8 @@ def lines(node: Tree) -> list[str]:
     match node:
         case LetTree(name=name, text=text, body=body):
             return [f"let {name} = {text} in", *lines(body)]
+        # By specific forms first: implications and one-liners are read more easily than nested
+        # branches.
         case IfTree(condition=condition, then=then, otherwise="true"):
             return [f"{condition} ->", *lines(then)]
         case IfTree(condition=condition, then="true", otherwise=otherwise):

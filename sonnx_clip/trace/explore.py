@@ -119,6 +119,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     out = SymbolicArray(run, memory_of_out, dtype, has_axes=True)
     try:
         with np.errstate(all="ignore"):
+            # The planner is run on symbols too: which kernel it chooses may depend on the bounds.
             kernel, low, high = what.planner(run.etype)(lower, upper)
             what.require_traced(kernel)
             kernel(entries, low, high, out)
@@ -155,6 +156,7 @@ def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
 
 def _where(what: Subject, error: BaseException) -> str:
     """The innermost line of the traced modules."""
+    # Of a chain of calls, the line that the author of a kernel can change.
     files = {str(file) for file in what.files}
     frames = traceback.extract_tb(error.__traceback__)
     # Innermost last; the last ones are of this package, or of NumPy.

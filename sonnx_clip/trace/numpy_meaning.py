@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PATH = "why3/numpy.mlw"
 ValueKind: TypeAlias = Literal["element", "mask"]
 
+# A function gives an element, of type t; a predicate has no type of a result.
 _DEFINITION = re.compile(r"(?P<parameters>(?:\([\w ]+: \w+\) )+)(?:: t )?= (?P<body>.*)")
 _PARAMETERS = re.compile(r"\((?P<names>[\w ]+): (?P<type>\w+)\)")
 _ABSTRACT = ("use", "type", "function", "predicate")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Clone: TypeAlias = "tuple[str, ReadingName | None]"
 """A module of why3/numpy.mlw, and the reading of the patterns, if it has one."""
 
+# 2^64 by the golden ratio: its multiples are spread evenly.
 _HASH = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -72,6 +73,7 @@ def samples_of(etype: ElementType) -> Samples:
     # A few thousand decide which branches are followed; an obligation proves that no input takes another.
     entries = _entries(etype)
     rows: list[tuple[int, ...]] = []  # the entry and the other one, min and max
+    # In any order: bounds may be inverted.
     for bounds in product(_bounds(etype), repeat=2):
         around = (*entries, *bounds)
         rows += [(*pair, *bounds) for pair in product(around, repeat=2)]
@@ -87,8 +89,9 @@ def samples_of(etype: ElementType) -> Samples:
 
 
 def _bounds(etype: ElementType) -> tuple[int, ...]:
-    """Zeros, infinities, NaNs and numbers of both signs; of integers the extremes and their neighbours."""
+    """Zeros, infinities, NaNs and numbers of both signs; of integers the least and those near zero."""
     if not isinstance(etype.bits, FloatBits):
+        # The list begins with the least numbers and those near zero.
         return special_patterns(etype)[:8]
     top = infinity(etype.bits)
     minus = sign_bit(etype.bits)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.subject import Subject
 
 
+# Kinds of nodes that a run on symbols follows, or that compute nothing.
 _PLAIN = (
     ast.Expr,
     ast.Assign,
