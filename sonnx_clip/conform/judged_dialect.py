@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from sonnx_clip.oracle.dialect import DialectOracle
     from sonnx_clip.spec import Spec
 
-_NO_BOUND = {"float": ("-inf", "inf"), "int": ("lowest", "highest")}
-_READ_AS_ZERO = {
-    (0,): "an absent min is read as 0",
-    (1,): "an absent max is read as 0",
-    (0, 1): "an absent min and an absent max are read as 0",
-}
-
-
 _COMPARED = {
     "bounds in use": "the values around the bounds in use under these bounds",
     "special values": "every special value of X under pairs of special bounds that reach every class",
