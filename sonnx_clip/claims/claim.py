@@ -67,6 +67,19 @@ class Claim:
         """The id of its obligation."""
         return f"{self.subject}.{self.name}"
 
+    def obligation(self) -> Obligation:
+        """What is to be proved of it, without the place of its goal, which the theory that has it decides."""
+        return Obligation(
+            id=self.id,
+            kind=self.kind,
+            subject=self.subject,
+            shows=self.shows,
+            title=self.title,
+            file="",
+            theory="",
+            goal=self.name,
+        )
+
     @property
     def of_tensors(self) -> bool:
         """Whether its variables are tensors."""

@@ -117,6 +117,8 @@ class Given(dict[str, Any]):
     ) -> None:
         super().__init__(given)
         self._family, self._entries = family, entries
+        # Apart from what is given: a None in this dict itself would hide `__missing__` from format_map.
+        self._attributes: dict[str, Any] = {}
 
     def __missing__(self, name: str) -> Any:
         value = self.find(name)
@@ -126,10 +128,12 @@ class Given(dict[str, Any]):
 
     def find(self, name: str) -> Any:
         """The value of a placeholder; None if it is not given."""
+        if name in self:
+            return self[name]
         # Kept, as each template of a section looks up the same names again.
-        if name not in self:
-            self[name] = self._attribute(name)
-        return self[name]
+        if name not in self._attributes:
+            self._attributes[name] = self._attribute(name)
+        return self._attributes[name]
 
     def _attribute(self, name: str) -> Any:
         """The attribute of the first entry that has one, in the family, as templates use it."""

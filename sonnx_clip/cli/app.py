@@ -31,6 +31,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Without boxes: `Command.format_help` lays out the help, and a traceback can be pasted into a
+    # report.
     rich_markup_mode=None,
 )
 
@@ -130,10 +132,12 @@ def _is_lack_of_memory(error: Exception) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     if isinstance(error, RuntimeError):
+        # The stack of a thread could not be reserved.
         return "can't start new thread" in str(error)
     if isinstance(error, SystemError):  # CPython, where an allocation of its own failed
         return "without exception set" in str(error) or "without setting an exception" in str(error)
     if isinstance(error, ImportError):
+        # The loader of libraries has no number for it, only these texts of glibc.
         text = str(error).lower()
         return "cannot allocate memory" in text or "failed to map segment" in text
     return isinstance(error, MemoryError)
@@ -153,6 +157,7 @@ def main() -> None:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    # Before ImportError, its base class, by which the loader reports a lack of memory.
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRAS:  # a mistake in our own code, or a broken installation

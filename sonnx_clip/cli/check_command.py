@@ -60,8 +60,11 @@ DIALECTS = "dialects"
 """The folder in the build folder for reports on dialects."""
 
 
-def operator_of(name_or_file: str) -> Operator:
-    """The operator that `--operator` names; UserError as by `load_checked`, which checks all but Clip."""
+def checked_operator(name_or_file: str) -> Operator:
+    """The operator that `--operator` names; UserError as by `load_checked`, which checks all but Clip.
+
+    Commands take it; `operator_named` reads an operator of spec/ without a check, for workers and tests.
+    """
     if name_or_file == CLIP:
         return clip_operator()
     spec = load_checked(name_or_file)
@@ -72,6 +75,7 @@ def contexts_of(names: str, operator: str) -> tuple[Context, ...]:
     """The contexts that `--contexts` names: ``all``, ids, or a file; UserError for an operator but Clip."""
     if operator != CLIP:
         raise UserError("--contexts are of clip", f"--operator {operator}", "remove one of them")
+    # Here, because a check without contexts need not load what they are built with.
     from sonnx_clip.contexts.context import chosen_contexts
 
     return chosen_contexts([] if names == "all" else names.split(","))
@@ -145,6 +149,7 @@ def check_runtime(options: CheckOptions, destination: Destination, means: Means)
         message = f"environment: {etype} could not be judged: {words}"
         todo = "provide what is missing (memory, a package, a file), then check again"
         print(f"error: {UserError(message, options.runtime, todo)}", file=sys.stderr)
+    # A machine that lacks something comes first: the failures of such a run may be due to it.
     return 2 if report.environment else int(report.failed)
 
 
@@ -221,6 +226,7 @@ def check_against(
             stored = replace(destination, output=means.build / DIALECTS / report)
         status = check_runtime(chosen, stored, means)
         highest = max(highest, status)
+        # It was meant for the command, and not for one of its campaigns.
         if status == INTERRUPTED:
             break
     return highest
@@ -248,6 +254,8 @@ def _operators_of(dialects: Sequence[str], options: CheckOptions) -> list[Operat
 def _store(options: CheckOptions, means: Means, version: str) -> UnitStore | None:
     """The journal, or the verdicts in the build folder if the runtime and the options allow keeping them."""
     if means.journal is not None:
+        # Part of the digest of each unit: what another version of the runtime answered is judged
+        # again.
         journal_identity = identity(options.runtime, version, options.of)
         return UnitStore(means.journal, journal_identity, _warn)
     # What workers judge belongs to their machines.

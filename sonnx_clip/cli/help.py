@@ -46,6 +46,8 @@ class Command(TyperCommand):
         The options of every command may stand anywhere among its own. The settings file gives the default of
         --build.
         """
+        # These are no parameters of the commands, so they are taken out of the arguments before
+        # parsing.
         if "--quiet" in args:
             be_quiet()
         if "--no-color" in args:
@@ -59,6 +61,7 @@ class Command(TyperCommand):
             build = settings().build
             ctx.default_map = {} if build is None else {"build": build}
         has_format = any("--format" in parameter.opts for parameter in self.params)
+        # Nor is --json one: it stands for a value of --format, where a command has that.
         is_json = has_format and "--json" in args
         if is_json:
             args = [arg for arg in args if arg != "--json"]
@@ -77,6 +80,8 @@ class Command(TyperCommand):
         return unparsed
 
     def _has_build_folder(self) -> bool:
+        # The --build of `check` has no default: without it and without settings, no results are
+        # kept.
         return any(parameter.default == BUILD for parameter in self.params)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -98,6 +103,7 @@ class Command(TyperCommand):
         for parameter in self.params:
             default = "Arguments" if parameter.param_type_name == "argument" else "Options"
             group = getattr(parameter, "rich_help_panel", None) or default
+            # Otherwise click appends the default to each line of the help.
             setattr(parameter, "show_default", False)  # noqa: B010  the help states it where it matters
             record = parameter.get_help_record(ctx)
             if record:

@@ -98,6 +98,8 @@ def _operands(spec: "Spec", given: "Mapping[str, str]") -> list[str]:
     for name in given:
         if name not in keys:
             raise UserError(f"{spec.operator} has no operand --{name}", todo=f"it has {options}")
+    # No operand has a default here: absent bounds are a matter of dialects, which `dialect`
+    # evaluates.
     for key in keys:
         if key not in given:
             raise UserError(f"the option --{key} is missing", todo=f"give {options}")
@@ -261,6 +263,7 @@ def _decide_known(
     from sonnx_clip.rewrites.terms import type_of_clip
     from sonnx_clip.rewrites.views import decision_text
 
+    # Its id is accepted by `rewrites ID`, so the message says why TYPE and constants are too much.
     if any(theorem.id == id for theorem in known_theorems()):
         what = f"{id} is about every function of a kind: there are no constants to decide"
         raise UserError(what, "sonnx-clip rewrites", f"show it: sonnx-clip rewrites {id}")
@@ -289,6 +292,7 @@ def _show_rewrites(id: str | None, format: Format, build: Path) -> None:
         shown = RewritesView(rewrites=(), theorems=theorems)
     else:
         chosen = known_rewrites() if id is None else (rewrite_of(id),)
+        # Witnesses are for the reader of one rewrite; in a list they would bury the conditions.
         shown = _views_of(chosen, build, witnesses=id is not None)
         shown = shown.model_copy(update={"theorems": theorems})
     print_value(shown, rewrites_text, format)
@@ -302,6 +306,7 @@ def _views_of(chosen: "Sequence[Rewrite]", build: Path, *, witnesses: bool) -> "
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
+    # All in one look-up: `known` reads the record of the proofs at each call.
     all_obligations = []
     ids = {}
     for condition, obligations in obligations_by_condition(spec).items():

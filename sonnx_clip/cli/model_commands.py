@@ -79,6 +79,7 @@ def lint(
     def judged(path: Path) -> "ModelReport":
         return with_rules(lint_model(path, accept_inferred=accept_inferred), rules.judged)
 
+    # A file that cannot be read is an error of the run, beside the reports of the others.
     run = run_each(model_paths(models), judged)
     _print_lint(run, rules.ignored, format, only_statistics=statistics)
     for _, error in run.errors:
@@ -102,6 +103,7 @@ def _print_lint(
     from sonnx_clip.lint.report import footer_lines, statistics_lines
 
     if format == "json":
+        # In parts: the report of a large model is large.
         sys.stdout.writelines(json_parts(run, ignored))
         print()
         return
@@ -113,6 +115,7 @@ def _print_lint(
     else:
         lines = []
         for report in run.reports:
+            # With --quiet, a model that breaks no rule has no lines.
             if report.exit_status or not is_quiet():
                 lines.append(f"{to_text(report)}\n")
     print("\n".join([*lines, *footer_lines(run, ignored)]).rstrip("\n"))

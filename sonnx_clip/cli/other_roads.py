@@ -84,6 +84,8 @@ def prove_by_frama_c(
     root = root or repo_root()
     with_kernel = tuple(etype for etype in spec.element_types if etype.c is not None)
     chosen = _chosen_types(with_kernel, spec, types)
+    # As for Coq; a file in the folder that is not rendered is refused too, since it could be
+    # included.
     require_fresh(render_acsl(spec), root, FOLDER)
     tool = frama_c.find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
     began = time.monotonic()
@@ -110,6 +112,7 @@ def prove_by_frama_c(
         write_whole(build / frama_c.RECORD, record.model_dump_json(indent=1) + "\n")
     else:
         print(f"partial run: {build / frama_c.RECORD} is unchanged", file=stream)
+    # A goal that one prover alone proves is reported, and is no failure, as for Why3.
     states = [result.status(etype) for result, etype in zip(results, chosen, strict=True)]
     if as_json:
         print(record.model_dump_json(indent=1))

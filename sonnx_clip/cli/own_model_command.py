@@ -53,6 +53,7 @@ def check_own_model(
     Returns 1 if a window deviates or nothing was compared, else 0. UserError for a file that is no model or
     has no Clip, an unknown runtime, and one that opens no models.
     """
+    # Shapes of the command line win over those of the settings, which may be for other models.
     cut = with_messages(
         model,
         lambda proto: cut_windows(proto, {**fitting_shapes(proto, usual_shapes), **shapes}),
@@ -151,6 +152,7 @@ def _write_windows(
     """Write each window that deviates as a model with its inputs, and a script that runs it."""
     make_folder(folder)
     lines = ["# Runs each window that deviates, and prints the result that is wrong. sh again.sh"]
+    # Numbered as in the report, so that the files of a window can be found from its lines.
     for number, (window, judged) in enumerate(zip(windows, report.windows, strict=True), 1):
         if not judged.deviations:
             continue
@@ -181,6 +183,7 @@ def _code_that_runs(
         worker.imports,
         f'p = onnx.load("{name}.onnx")',
     ]
+    # A runtime that opens the model in the call itself has no statements before it.
     if set_up:
         statements.append(set_up)
     statements += [

@@ -52,6 +52,7 @@ def generate(
 
     spec = load_checked(operator)
     generated = render_all(spec)
+    # The folder is the user's: files in it that are not rendered stay.
     for line in write(generated, into, alone=False):
         print(f"written: {into / line}")
     proposed = write_proposed_list(spec, generated.files, into)
@@ -62,7 +63,7 @@ def generate(
 
 def _generate(root: Path, *, check: bool) -> int:
     from sonnx_clip.backends.generate import differences, render_all, write
-    from sonnx_clip.claims.evaluation import check_claims
+    from sonnx_clip.cli.prove_command import check_everything
     from sonnx_clip.prove.statements import (
         STATEMENTS,
         rendered_differences,
@@ -70,14 +71,12 @@ def _generate(root: Path, *, check: bool) -> int:
         unpinned,
         write_proposed_list,
     )
-    from sonnx_clip.prove.weakened import refuse_weakened
     from sonnx_clip.root.terminal import counted
-    from sonnx_clip.spec import check_findings, check_spec, load_spec
+    from sonnx_clip.spec import load_spec
 
     spec = load_spec()
     # Before anything is rendered: a wrong specification leaves generated/ as it is.
-    for check_section in (check_spec, refuse_weakened, check_claims, check_findings):
-        check_section(spec)
+    check_everything(spec)
     generated = render_all(spec)
     if check:
         stale = differences(generated, root)
@@ -132,6 +131,7 @@ def prove(
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = format == "json"
+    # Coq checks whole files, Frama-C the C of one type: only there can a type be chosen.
     if road is not None and (
         family or prover or only or operator != CLIP or (dtype and road == "coq")
     ):
@@ -174,6 +174,7 @@ def evidence(
     from sonnx_clip.evidence.write_evidence import FORMATS, write_evidence
     from sonnx_clip.spec import load_spec
 
+    # The statement is no entry of FORMATS: it has the digests of all other files.
     known = ("page", *FORMATS, "in-toto")
     chosen = tuple(format or ["page"])
     if "all" in chosen:

@@ -74,6 +74,8 @@ def prove(request: ProveRequest) -> int:
     UserError if a tool is missing, generated/ is stale, or no obligation is selected.
     """
     spec = load_spec()
+    # Its claims need no evaluation here: `generate` has evaluated them, or the theories would be
+    # stale.
     check_spec(spec)
     theories = render_theories(spec)
     require_fresh(theories.files, repo_root(), "generated/why3")
@@ -92,9 +94,15 @@ def load_checked(operator: str) -> Spec:
         name = spec.signature.function
         todo = f"remove --operator: {spec.operator} is read from spec/{name}.yaml"
         raise UserError(f"this file is about {spec.operator}", operator, todo)
+    check_everything(spec)
+    return spec
+
+
+def check_everything(spec: Spec) -> None:
+    """UserError for the first wrong claim of a specification, with file, line and column."""
+    # Quotations and numbers come first: the evaluation of claims and witnesses takes longest.
     for check in (check_spec, refuse_weakened, check_claims, check_findings):
         check(spec)
-    return spec
 
 
 def prove_another(operator: str, request: ProveRequest) -> int:
@@ -131,6 +139,7 @@ def prove_these(
     UserError as for `prove`.
     """
     build = request.build
+    # Without options, all of them; canaries are proved in any case, and are not selected.
     selected = select(
         spec, theories.obligations, family=request.family, types=request.types, only=request.only
     )
@@ -146,6 +155,8 @@ def prove_these(
     ledger_file = ledger or build / LEDGER
     proofs = _run(spec, theories, selected, why3, provers, request.jobs, ledger_file, console)
 
+    # Two lists: what the theories assume as they are written, and what the tasks for the provers
+    # say.
     listed = trusted(theories.obligations, why3.texts)
     taken = (*listed, *of_tasks(proofs.said, listed))
     changed_assumptions = _changed_assumptions(taken, is_clip=root is None)
@@ -167,6 +178,7 @@ def prove_these(
         if not complete:
             lines.append(_partial_run(build / RECORD))
         _print(console, [*lines, proofs_summary(proofs), _not_claimed(spec)])
+    # Also after JSON: problems go to standard error then, as all that this console prints.
     _print(console, problems)
     return 0 if proofs.all_shown and not any(problems) else 1
 
@@ -182,6 +194,7 @@ def _run(
     console: Console,
 ) -> Proofs:
     """The answers of the provers on selected obligations and on all canaries, with a progress bar."""
+    # Statements that are false: a prover that proves one cannot be trusted with the others.
     canaries = render_canaries(spec).obligations
     # Files of which every obligation is selected: there, a goal more is a stray.
     left_out = set(theories.obligations).difference(selected)

@@ -156,7 +156,9 @@ def check(
             as_json=format == "json",
             repro=repro,
         )
+        # Each runtime has its report, and the worst status counts.
         raise typer.Exit(max(map(judge_model, runtimes)))
+    # Of the first runtime, in whose place the loop below puts each.
     options = CheckOptions(
         runtimes[0],
         dtype or [],
@@ -167,7 +169,7 @@ def check(
         level,
         few_calls,
         contexts=() if contexts is None else check_command.contexts_of(contexts, operator),
-        of=check_command.operator_of(operator),
+        of=check_command.checked_operator(operator),
     )
     destination = check_command.Destination(format, output, repro, brief=brief)
     means = check_command.Means(jobs, build or usual.build_folder, journal, scheduler, again=again)
@@ -229,7 +231,9 @@ def export(
 
     if format == "sonnx" and (dtype or opset or forms != "default"):
         raise UserError("sonnx excludes --dtype, --forms and --opset", todo="remove these options")
-    from sonnx_clip.cli.check_command import operator_of
+    from sonnx_clip.cli.check_command import checked_operator
 
-    summary = write_export(operator_of(operator), format, output, dtype or [], forms, opset, BUILD)
+    summary = write_export(
+        checked_operator(operator), format, output, dtype or [], forms, opset, BUILD
+    )
     print(summary)

@@ -119,15 +119,21 @@ def _message(error: ValidationError, file: Path) -> UserError:
         todo = f'give the reason: {name} = "why this rule does not matter here"'
         return UserError(f"{key} has no reason", where, todo)
     problem = first["msg"].lower()
-    listed_keys = ", ".join(_keys(tables))
-    return UserError(
-        f"{key}: {problem}", where, f"give it another value; the keys here: {listed_keys}"
-    )
+    todo = "give it another value"
+    known = _keys(tables)
+    if known:
+        listed_keys = ", ".join(known)
+        todo += f"; the keys here: {listed_keys}"
+    return UserError(f"{key}: {problem}", where, todo)
 
 
 def _keys(tables: list[str]) -> list[str]:
-    """The keys of a table, given by the tables that lead to it."""
-    model: type[BaseModel] = LintSettings if tables else Settings
+    """The keys of a table, given by the tables that lead to it; none where the user chooses them."""
+    # Below `input-shapes` the keys are names of inputs, and below a list there are numbers.
+    models: dict[tuple[str, ...], type[BaseModel]] = {(): Settings, ("lint",): LintSettings}
+    model = models.get(tuple(tables))
+    if model is None:
+        return []
     keys = []
     for name, field in model.model_fields.items():
         keys.append(field.alias or name)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sonnx_clip.conform.accepted import accepted_by
 from sonnx_clip.conform.answers import Answers, joined
+from sonnx_clip.conform.chosen_bounds import together
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.runtimes.layouts import NUMBER_OF
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.accepted import Accepts
     from sonnx_clip.conform.compared_results import ComparedResults
     from sonnx_clip.conform.expected import Table
+    from sonnx_clip.conform.operator import Operator
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.dtypes import Array
 
@@ -30,12 +32,14 @@ class AnswerSample:
     Args:
         etype: the element type.
         accepts: the latitudes, as from `latitudes`.
+        operator: the operator, which may take several tensors.
     """
 
-    def __init__(self, etype: ElementType, accepts: Accepts) -> None:
+    def __init__(self, etype: ElementType, accepts: Accepts, operator: Operator) -> None:
         self._etype = etype
         self._accepts = accepts
-        self._special = np.array(special_patterns(etype), bits_type(etype.id))
+        values = np.array(special_patterns(etype), bits_type(etype.id))
+        self._special_pools = together(values, operator.tensors)
         self._parts: list[Answers] = []
 
     @property
@@ -54,7 +58,9 @@ class AnswerSample:
         size = results.got.size
         places = [_evenly(size)]
         # All answers to the special values are kept: readings differ there.
-        if results.indices is None and np.array_equal(request.pool, self._special):
+        pools = zip(request.pools, self._special_pools, strict=True)
+        has_special_values = all(np.array_equal(pool, special) for pool, special in pools)
+        if results.indices is None and has_special_values:
             places = [np.arange(size)]
         if deviating:
             deviations = np.concatenate(deviating)

@@ -203,7 +203,7 @@ class _Campaign:
         operator = options.of
         types = []
         kept = {}
-        version = options.runtime
+        versions = []
         for etype in options.element_types:
             units = self._units[etype.id]
             results = self._results[etype.id]
@@ -214,9 +214,10 @@ class _Campaign:
             made = [results[part].made for part in parts if part in results]
             if len(made) == len(parts) and all(made):
                 kept[etype.id] = min(made)
-            versions = [result.version for result in results.values()]
-            version = versions[0] if versions else options.runtime
+            versions += [result.version for result in results.values()]
 
+        # A runtime that died at its import has told no version: its name stands for it there.
+        told = (version for version in versions if version != options.runtime)
         whole = [report for report in types if report.unfinished is None]
         if operator.against is None:
             compared = scope(whole, operator, options.level, few_calls=options.few_calls)
@@ -228,7 +229,7 @@ class _Campaign:
             tool=f"sonnx-clip {sonnx_clip.__version__}",
             spec_sha256=operator.oracle.SPEC_DIGEST,
             runtime=options.runtime,
-            runtime_version=version,
+            runtime_version=next(told, options.runtime),
             code_sha256=self._code,
             python=platform.python_version(),
             numpy=np.__version__,

@@ -224,18 +224,21 @@ def _refusals(by_type: ByType) -> Iterator[str]:
 
 
 def _not_asked(by_type: ByType) -> Iterator[str]:
-    """Where a runtime was asked nothing, since it fails on every graph."""
+    """Where a runtime was asked nothing: it fails on every graph, or serves no operator set that has them."""
     for etype, contexts in by_type.items():
-        left_out = [context for context in contexts if not context.was_asked]
-        if not left_out:
-            continue
-        # The first graphs are the same for all contexts of a type, and so are the words.
-        (refusal,) = left_out[0].refusals
-        yield ""
-        where = f"{counted(len(left_out), 'context')} of {etype}"
-        why = f"{_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
-        yield f"not asked: {where}, since {why}"
-        yield f"  {_in_one_line(refusal.words)}"
+        left_out: dict[ContextRefusal, int] = {}
+        for context in contexts:
+            if not context.was_asked:
+                # The first graphs are the same for all contexts of a type, and so are the words.
+                (refusal,) = context.refusals
+                left_out[refusal] = left_out.get(refusal, 0) + 1
+        for refusal, number in left_out.items():
+            line = f"not asked: {counted(number, 'context')} of {etype}"
+            if refusal.when in _FAILED:
+                line += f", since {_FAILED[refusal.when]} for each of the first graphs ({SHOWN})"
+            yield ""
+            yield line
+            yield f"  {_in_one_line(refusal.words)}"
 
 
 def _in_one_line(words: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.call_plan import (
     as_taken,
@@ -105,15 +105,15 @@ class LocalJudge:
             if self._stopped:
                 worker.kill()
         try:
-            fields: dict[str, Any] = {"stopped": unsupported}
+            result = UnitResult(version=worker.version, stopped=unsupported)
             if unsupported is None and not forms_only:
-                fields |= self._count(session, unit)
-            ended_early = fields["stopped"] != unsupported
+                result = self._judge_calls(session, unit)
             # That calls of a function are unsupported is no early end: its forms are judged then, too.
+            ended_early = unsupported is None and result.stopped is not None
             has_forms = forms_only or (unit.first and worker.models)
             if has_forms and not ended_early:
-                fields |= judge_forms(session, unit)
-            return UnitResult(version=worker.version, remarks=tuple(session.remarks), **fields)
+                result = with_forms_judged(result, session, unit)
+            return result.model_copy(update={"remarks": tuple(session.remarks)})
         finally:
             with self._lock:
                 self._workers.discard(worker)
@@ -158,8 +158,8 @@ class LocalJudge:
             self._workers.discard(worker)
         worker.close()
 
-    def _count(self, session: Session, unit: Unit) -> dict[str, Any]:
-        """Make all calls that are not of a form, and count their results: fields of the result of a unit."""
+    def _judge_calls(self, session: Session, unit: Unit) -> UnitResult:
+        """Make all calls that are not of a form, and count their results."""
         worker = session.worker
         operator = unit.options.of
         etype = operator.spec.element_type(unit.etype)
@@ -187,15 +187,16 @@ class LocalJudge:
         except StoppedError as error:
             stopped = error.stop
         # The first unit has all special values, for which readings differ.
-        return {
-            "tally": tally.counts,
-            "readings": tally.readings if unit.first else None,
-            "refusal": tally.refusal,
-            "stopped": stopped,
-            "longest": worker.entries,
-            "unasked": () if worker.strides else (STRIDED,),
-            "few": worker.few,
-        }
+        return UnitResult(
+            version=worker.version,
+            stopped=stopped,
+            tally=tally.counts,
+            readings=tally.readings if unit.first else None,
+            refusal=tally.refusal,
+            unasked=() if worker.strides else (STRIDED,),
+            longest=worker.entries,
+            few=worker.few,
+        )
 
     def _pace(self, name: str, calls: int) -> Callable[[int], None]:
         """Reports the progress of a slow unit, given the number of calls made: soon, then once a minute."""
@@ -289,8 +290,8 @@ def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> UnitResult
 # --- Forms of a model ---------------------------------------------------------------------------------------
 
 
-def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
-    """Judge a runtime that opens models in several forms: fields of the result of a unit.
+def with_forms_judged(result: UnitResult, session: Session, unit: Unit) -> UnitResult:
+    """The result of a unit with what a runtime that opens models does in several forms of a model.
 
     The counts are those of a dialect, which is compared in forms alone. A form that is refused in one
     operator set and served in the other is not counted there: it is the operator set that is refused.
@@ -314,10 +315,9 @@ def judge_forms(session: Session, unit: Unit) -> dict[str, Any]:
             reports[form], counts[form], stopped = _judge_form(session, unit, form)
         if stopped:
             break
-    fields: dict[str, Any] = {"forms": tuple(reports.values()), "forms_stopped": stopped}
-    if against is not None:
-        fields["tally"] = _counts_of_dialect(reports, counts)
-    return fields
+    tally = result.tally if against is None else _counts_of_dialect(reports, counts)
+    forms_judged = {"forms": tuple(reports.values()), "forms_stopped": stopped, "tally": tally}
+    return result.model_copy(update=forms_judged)
 
 
 def _counts_of_dialect(

@@ -41,10 +41,13 @@ class RefusedEntry(NamedTuple):
 class CallsOfLayout:
     """The calls of one layout: which were refused, their bounds and lengths."""
 
+    etype: ElementType
     bounds: list[tuple[Array, ...]] = field(default_factory=list)
     refused: list[Array] = field(default_factory=list)
     lengths: list[Array] = field(default_factory=list)
     requests: list[tuple[Request, Array]] = field(default_factory=list)  # those with a refused call
+    # The kinds of entries that calls of the other requests had, of which nothing else is kept.
+    served_kinds: set[str] = field(default_factory=set)
     words: str = ""
     is_refusal: bool = True
 
@@ -65,6 +68,11 @@ class CallsOfLayout:
         self.lengths.append(lengths)
         if refused.any():
             self.requests.append((request, refused))
+            return
+        for text, kind in _KINDS.items():
+            # One call is enough: the pools of later requests need not be searched.
+            if text not in self.served_kinds and _calls_with(request, self.etype, kind).any():
+                self.served_kinds.add(text)
 
 
 class RefusedCalls:
@@ -162,7 +170,8 @@ class RefusedCalls:
         if condition is not None:
             return condition, None
         for text, kind in _KINDS.items():
-            if self._is_refused_for(kind):
+            is_served = any(text in calls.served_kinds for calls in self._served_layouts)
+            if not is_served and self._is_refused_for(kind):
                 return f"{text} for an entry of X", kind
         return None, None
 

@@ -287,6 +287,7 @@ class Session:
             if self._answer(alone).died is not None:
                 # From now on without this guard: the runtime would die in every call, and no result be seen.
                 self._unguarded |= {guard}
+                # What the call without guards noted says more: that it wrote, and where.
                 if not answer.failures:
                     answer.failures[0] = Failure((), words, memory=True)
                 yield Piece(request, table, answer)

@@ -57,7 +57,7 @@ class Tally:
         self._of = operator
         self._ids = operator.class_ids(etype.family)
         self._accepts = latitudes(etype, policy, operator)
-        self._sample = AnswerSample(etype, self._accepts)
+        self._sample = AnswerSample(etype, self._accepts, operator)
 
         # What is counted, by class or tag, by layout, and by purpose.
         keys = (*self._ids, *TAGS)
@@ -133,7 +133,7 @@ class Tally:
         results = compared_results(request, expected, answer.bits, failures)
 
         layout = _layout(request)
-        of_layout = self._calls.setdefault(layout, CallsOfLayout())
+        of_layout = self._calls.setdefault(layout, CallsOfLayout(self._etype))
         of_layout.add(request, answer.failures)
         returned = np.ones(request.count, bool)
         deaths = 0

@@ -86,6 +86,12 @@ class ContextJudge:
     def _judge(self, context: Context, newest_opset: int) -> ContextReport:
         before = self._worker.runs
         opsets = asked_opsets(context, self._etype, newest_opset)
+        if not opsets:
+            # Some nodes take integers only from a later operator set on than a runtime may serve.
+            words = (
+                f"no operator set up to {newest_opset}, the newest served, has it in {self._etype}"
+            )
+            return _without_result(context, "refused", words, graphs=0)
         answers = list(self._answers(context, opsets))
         served = [answer for answer in answers if answer.is_served]
         # Most graphs are right, and are run in one way only. This comes before results are blamed:
@@ -385,18 +391,19 @@ class ContextJudge:
 
 def _without_result(
     context: Context,
-    failure: Literal["crashed", "invalid"],
+    verdict: Literal["crashed", "invalid", "refused"],
     words: str,
     *,
     graphs: int,
 ) -> ContextReport:
     """The report on a context that gave nothing; it was not asked if no graph was."""
-    refusal = ContextRefusal(when=failure, graphs=graphs, words=words, asked="", opset=0)
+    when: Way = "always" if verdict == "refused" else verdict
+    refusal = ContextRefusal(when=when, graphs=graphs, words=words, asked="", opset=0)
     return ContextReport(
         id=context.id,
         title=context.title,
         chain=context.chain,
-        verdict=failure,
+        verdict=verdict,
         graphs=graphs,
         served=0,
         compared=0,

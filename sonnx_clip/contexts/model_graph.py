@@ -9,12 +9,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
+import onnx
 from onnx import numpy_helper
+
+from sonnx_clip.lint.tensors import stored_constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import onnx
 
     from sonnx_clip.root.dtypes import Array
 
@@ -43,12 +44,11 @@ class ModelGraph:
         """The names of its outputs."""
 
     def _add(self, place: int, node: onnx.NodeProto) -> None:
-        """Index a node; a Constant node with a tensor is a constant."""
+        """Index a node; a Constant node is a constant, unless it stores something sparse or nothing."""
         if node.op_type == "Constant":
-            attribute = node.attribute[0]
-            # A Constant with another attribute (value_float, value_ints) stays a node like others.
-            if attribute.name == "value":
-                self._constants[node.output[0]] = attribute.t
+            stored = stored_constant(node)
+            if isinstance(stored, onnx.TensorProto):
+                self._constants[node.output[0]] = stored
                 return
         for name in node.output:
             self._producers[name] = place

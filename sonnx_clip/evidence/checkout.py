@@ -30,6 +30,8 @@ def read_checkout() -> Checkout | None:
         done = run_limited(["git", *arguments], _SECONDS, folder=repo_root())
         if done.status != 0:  # no git, no repository, or it took too long
             return None
+        # Line ends alone: the first line of the status may begin with a space, which is one of its
+        # two letters.
         answers.append(done.text.rstrip("\n"))
     commit, date, status = answers
     # A line of the status has two letters and a space before the name.

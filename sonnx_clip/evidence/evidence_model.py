@@ -278,6 +278,7 @@ class Evidence(Stored):
         # Each operator is proved by a run of its own, and the provers may have been updated between.
         for operator in self.operators:
             for name, digest in operator.programs.items():
+                # A program of the same digest is listed once, under its own name.
                 if self.programs.get(name) != digest:
                     programs[f"{name} ({operator.operator})"] = digest
         return programs

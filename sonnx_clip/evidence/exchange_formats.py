@@ -80,6 +80,7 @@ def render_matrix(evidence: Evidence, records: Records) -> str:
     """
     status = {o.obligation.id: o.status for o in evidence.all_obligations}
     runtimes = runtimes_of(records.spec, evidence.runtimes)
+    # Before the sentences are gone through, since several of them may state one entry.
     rows_of_entry = {}
     for entry in evidence.entries:
         rows_of_entry[entry.id] = list(_rows(entry, status, runtimes))
@@ -96,6 +97,7 @@ def render_matrix(evidence: Evidence, records: Records) -> str:
         for name in names:
             _write_rows(writer, cells, rows_of_entry[name])
         if not names:
+            # A sentence without an entry has a row too: the file lists the whole source.
             writer.writerow((*cells, *_NO_ENTRY))
 
     for name, rows in rows_of_entry.items():
@@ -172,6 +174,8 @@ def _rows(
 
 def _distinct_verdicts(entry: Entry, type_id: str, runtime: RuntimeView) -> list[str]:
     """The verdicts of a runtime in the classes of an entry, each once, in the order of the classes."""
+    # A runtime is judged by class: an entry has the verdicts of the classes in which its vectors
+    # lie.
     classes = (entry.id,) if entry.section == "classes" else entry.classes
     types = list(runtime.verdicts) if type_id == ALL_TYPES else [type_id]
     verdicts: dict[str, None] = {}
@@ -219,5 +223,6 @@ def render_junit(evidence: Evidence, records: Records) -> str:
 
 def _junit_counts(obligations: Sequence[Outcome]) -> dict[str, str]:
     """The attributes with the numbers of a suite."""
+    # Proved by one prover only is a failure here too: JUnit has no status between.
     failures = sum(obligation.status != "proved" for obligation in obligations)
     return {"tests": str(len(obligations)), "failures": str(failures)}

@@ -56,6 +56,8 @@ def render_explorer(evidence: Evidence, records: Records) -> str:
     # An operator that was not proved is in the explorer too, without obligations.
     for operator in evidence.operators:
         if operator.name in specs and operator.totals:
+            # The page joins it to an id for links into index.html, where ids of other operators
+            # have it.
             prefix = f"{operator.name}:"
             other = specs[operator.name]
             scopes[operator.name] |= {
@@ -126,6 +128,7 @@ def _rewrite(rewrite: Rewrite) -> dict[str, Any]:
         "why": entry.why,
         "seen": [str(seen) for seen in entry.seen],
         "constants": rewrite.constants,
+        # The page finds the condition of an element type by its family here.
         "families": _types_of(rewrite),
         "numbers": _texts_of_numbers([rewrite.before, rewrite.after]),
     }
@@ -225,6 +228,7 @@ def _type_with(etype: ElementType, texts: Iterable[str]) -> dict[str, Any]:
         "numbers": numbers,
     }
     if etype.family == "float":
+        # Values that the page tries by itself: as answers of a latitude, and as X of a rewrite.
         data["special"] = [_hex(pattern, etype) for pattern in special_patterns(etype)]
     return data
 
@@ -239,6 +243,7 @@ def _class(klass: ValueClass) -> dict[str, Any]:
         "matters": klass.matters,
         "when": unparse(klass.when),
         "families": klass.families,
+        # An input of the class, which the page fills in when the class is chosen.
         "at": [*klass.inhabited_by.texts().values()],
     }
 
@@ -258,6 +263,8 @@ def _dialect(spec: Spec, dialect: Dialect) -> dict[str, Any]:
         "missing": missing or None,
         "reading": dialect.reading,
         "answers": dialect.answers,
+        # What the source leaves open when a bound has no number in the type: the reason of the
+        # refusal.
         "cast": dialect.unsaid.get("cast_of_no_number"),
     }
 
@@ -309,6 +316,7 @@ def _runtime(view: RuntimeView) -> dict[str, Any]:
 def _deviations(view: RuntimeView) -> Iterator[list[str]]:
     """Element type, class, kind or latitude, the call, and its form and explanation where there are any."""
     for deviation in view.deviations:
+        # An accepted deviation is named by the latitude that accepts it.
         kind = deviation["latitude"] or deviation["kind"]
         form = deviation["form"] and f"model with {deviation['form']}"
         notes = "; ".join(filter(None, (form, deviation["explanation"])))

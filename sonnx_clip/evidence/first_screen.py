@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.evidence_model import Argument, Entry, Evidence
     from sonnx_clip.evidence.runtimes import RuntimeView
 
+# By the record of a line of argument.
 _COMMANDS = {
     "build/foundation.json": "sonnx-clip prove --road coq",
     "build/frama-c.json": "sonnx-clip prove --road frama-c",
@@ -23,6 +24,7 @@ _COMMANDS = {
     "build/contexts/": "sonnx-clip check --runtime onnxruntime --contexts -o build/contexts/onnxruntime.json",
     MUTANTS: "make mutants",
 }
+# By the name of the line, which leaves no record to be found by.
 _COMMANDS_WITHOUT_RECORD = {"Other processors": "make cross"}
 _NOT_RUN = ("stale", "not run")
 
@@ -196,6 +198,7 @@ def _fails(view: RuntimeView) -> bool:
 def tasks(evidence: Evidence) -> Iterator[RemainingTask]:
     """Each line of argument that was not run, or on other files."""
     commands = dict(_COMMANDS)
+    # Each has a record of its own in build/, and knows the command that writes it.
     for operator in evidence.operators:
         commands[operator.record] = operator.command
     for line in evidence.argument:

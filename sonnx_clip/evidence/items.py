@@ -78,9 +78,9 @@ def _kind(entry: Entry) -> Kind:
 
 
 def _entries(evidence: Evidence, ids: dict[str, str]) -> Iterator[Item]:
-    shown_by_class: defaultdict[str, list[str]] = defaultdict(
-        list
-    )  # items that a class is a part of
+    # By the id of a class: the items of which it is a part. Collected before any item is made,
+    # since a class may come before or after the entries that it belongs to.
+    shown_by_class: defaultdict[str, list[str]] = defaultdict(list)
     for entry in evidence.all_entries:
         for klass in entry.classes:
             shown_by_class[klass].append(ids[entry.id])
@@ -121,6 +121,8 @@ def _status(entry: Entry) -> str:
 def _obligations(evidence: Evidence, entries: dict[str, str]) -> Iterator[Item]:
     for evidenced in evidence.all_obligations:
         o = evidenced.obligation
+        # What an obligation shows may be no entry of the evidence, and then there is no item to
+        # link to.
         links = tuple(entries[name] for name in o.shows if name in entries)
         proof = f"{o.file}, goal {o.goal}. {evidenced.answers}."
         yield Item(
@@ -138,6 +140,7 @@ def _tests_and_verdicts(spec: Spec, evidence: Evidence, entries: dict[str, str])
     """The tests of each class in each element type, then each runtime's verdict on them."""
     tests: dict[tuple[str, str], str] = {}  # the id of a test by element type and class
     for entry in evidence.entries:
+        # Vectors are of the operator of the page alone: other operators have no tests.
         if entry.section == "classes":
             for type_id, number in entry.vectors.items():
                 test = _test_of(entry, type_id, number, entries[entry.id])

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.coverage import Covered
 
 _SEVERITIES = ("high", "medium", "low")
+# How many provers proved it, readable without colours.
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?"}
 
 
@@ -130,6 +131,7 @@ def render_picture(spec: Spec) -> str:
     placed = []
     for number, panel in enumerate(panels):
         row, column = divmod(number, columns)
+        # The first row begins below the legend and its own title.
         placed.append((panel, 8 + step_x * column, 76 + step_y * row))
     rows = math.ceil(len(panels) / columns)
 
@@ -165,6 +167,7 @@ def render_template(template: str, **values: object) -> str:
 
 @cache
 def _page_templates() -> Environment:
+    # By `finalize` and not by a filter: no template can forget it.
     return templates("sonnx_clip.evidence", html=True).overlay(finalize=_without_control_characters)
 
 
@@ -186,6 +189,7 @@ def with_code(text: str) -> Markup:
     """A text of the specification as HTML: what stands between backticks is code."""
     parts = escape_control_characters(text).split("`")
     marked = []
+    # Built from parts that are escaped one by one, so that no text can close the element.
     for number, part in enumerate(parts):
         is_code = number % 2 == 1  # text and code alternate, and the first part is text
         marked.append(Markup("<code>{}</code>").format(part) if is_code else escape(part))
@@ -213,6 +217,7 @@ def status_sign(cell: Cell) -> str:
 
 def _subjects(evidence: Evidence) -> dict[str, int]:
     """How many obligations each subject has: element types first, in the order of the specification."""
+    # Other subjects, which are no element types, follow in the order of the proofs.
     counts = _counted_subjects(evidence.obligations)
     in_order: dict[str, int] = {}
     for subject in (*evidence.element_types, *counts):
@@ -330,6 +335,7 @@ def _sentence(covered: Covered) -> dict[str, Any]:
 
 
 def _obligation(outcome: Outcome) -> dict[str, Any]:
+    # The page shows no times, and there are thousands of replies.
     replies = [reply.model_dump(exclude={"cpu"}) for reply in outcome.replies]
     return {**asdict(outcome.obligation), "status": outcome.status, "replies": replies}
 
@@ -339,6 +345,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     document = entry.model_dump(exclude={"cells": {"__all__": {"obligations"}}})
     for cell in document["cells"]:
         if cell["finding"]:
+            # One text for page.js, which does not know the flag.
             cell["status"] = f"refuted, repaired: {cell['status']}"
     if entry.source:
         document["source"]["readable"] = readable(entry.source.quote)

@@ -73,6 +73,7 @@ class SpecialCell(NamedTuple):
 
 def panels(spec: Spec) -> tuple[Panel, ...]:
     """Ordered, equal, inverted and NaN bounds, all made of one pair: that of the first case that gives L."""
+    # Of spec/clip.yaml, so that the picture has no numbers of its own.
     witness = next(case.inhabited_by for case in spec.cases if case.result_text == "L")
     low = witness.L
     high = witness.M
@@ -136,6 +137,7 @@ class _Plot:
         placed = []
         for step in range(count):
             sample = float(self.least + Fraction(step, _STEPS))  # exact in a double
+            # As text: special values come by their names, and one function places both.
             placed.append(self._placed(repr(sample), l, m))
         for case, run in groupby(placed, key=itemgetter(0)):
             points = [point for _, point in run]
@@ -178,6 +180,7 @@ def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
         if answer == expected:
             continue
         for entry in ask.latitudes(triple, answer):
+            # What is accepted everywhere distinguishes no cell.
             if not entry.always:
                 latitude[entry.id] = None
     return SpecialCell(

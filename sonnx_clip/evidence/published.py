@@ -72,6 +72,7 @@ def compare_published(
         except MissingLibraryError as error:
             comparison.not_compared[name] = error.what
             continue
+        # The SBOM alone depends on the machine that writes it.
         reason = _other_packages(folder / name, text) if render_one is render_sbom else None
         if reason:
             comparison.not_compared[name] = reason
@@ -143,6 +144,7 @@ def _other_packages(file: Path, text: str) -> str | None:
         written = parse_record((_content(file) or b"").decode(), _Sbom)
     except ValueError:
         written = None
+    # Packages may differ from machine to machine, but programs follow from the records.
     if written is None or written.programs != rendered.programs:
         raise _difference(file, "sonnx-clip evidence --format cyclonedx")
     other = [package for package in written.packages if package not in rendered.packages]
@@ -171,6 +173,7 @@ def _compare_statement(file: Path, text: str, comparison: Comparison) -> None:
         try:
             content = base64.b64decode(envelope.payload)
         except ValueError:
+            # As any other content that is not the statement, it differs.
             content = b""
         comparison.not_compared[STATEMENT] = "its signature, which --key checks"
     if content != text.encode():

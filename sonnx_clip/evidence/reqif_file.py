@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.items import Item, Kind
     from sonnx_clip.evidence.records import Records
 
+# Names with the prefix are those of the ReqIF implementation guide, which tools recognise.
 _ATTRIBUTES = ("ReqIF.ForeignID", "ReqIF.Name", "ReqIF.Text", "NAME", "STATUS")
 
 
@@ -59,6 +60,7 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
 
     def object_of(item: Item) -> ReqIFSpecObject:
         prefix = PREFIXES[item.kind]
+        # In the order of `_ATTRIBUTES`.
         values = (item.id, item.title, item.text or item.title, item.name, item.status)
         attributes = []
         for name, value in zip(_ATTRIBUTES, values, strict=True):
@@ -68,6 +70,8 @@ def render_reqif(evidence: Evidence, records: Records) -> str:
 
     def specification_of(kind: Kind, items: list[Item]) -> ReqIFSpecification:
         children = [
+            # Flat: an item may show several others, which relations can express and a hierarchy
+            # cannot.
             ReqIFSpecHierarchy(identifier=f"AT-{item.id}", spec_object=item.id, level=1, **dated)
             for item in items
         ]

@@ -83,6 +83,7 @@ def page_differences(spec: Spec) -> tuple[PageDifference, ...]:
 def review_parts(spec: Spec) -> dict[str, Any]:
     """What the template shows: the differences, our page and the source as HTML."""
     differing = page_differences(spec)
+    # Without the line ends of the group's documents: the source is read without them too.
     ours = page_text(spec).replace("\r\n", "\n")
     source = repo_file(spec.page(SOURCE).file).read_text(encoding="utf-8")
     source = re.sub(r'(<a id="|\]\(#)', r"\1source-", source)  # both pages have an anchor `float`

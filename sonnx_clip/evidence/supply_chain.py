@@ -97,6 +97,7 @@ def sbom_text(
             properties=[Property(name="sonnx-clip:sha256-of-RECORD", value=record)],
         )  # fmt: skip
 
+    # Their digests were recorded by the run that used them; packages are those installed now.
     def program_component(name: str, digest: str) -> Component:
         # Drivers of Why3 are files without a version.
         is_program = name in versions
@@ -118,6 +119,8 @@ def sbom_text(
             packages[name] = package_component(name, package.distribution)
     executables = [program_component(name, digest) for name, digest in programs.items()]
 
+    # CycloneDX demands a serial number: derived from the specification, equal facts have an equal
+    # one.
     bom = Bom(components=[*packages.values(), *executables], serial_number=UUID(serial))
     bom.metadata.component = tool
     bom.metadata.timestamp = datetime.fromisoformat(NO_DATE)
@@ -125,6 +128,7 @@ def sbom_text(
         # Extras of a package may be missing: only what is installed has a component.
         needed = [packages[need] for need in sorted(package.needs & packages.keys())]
         if name == _TOOL:
+            # The provers are called by this tool, and by no package.
             bom.register_dependency(tool, [*needed, *executables])
         else:
             bom.register_dependency(packages[name], needed)
@@ -159,6 +163,7 @@ class InstalledPackage(NamedTuple):
 def installed_packages() -> dict[str, InstalledPackage]:
     """What is installed of this package and of what it needs to prove, check and collect, with the needs."""
     packages: dict[str, InstalledPackage] = {}
+    # The packages that are needed may need each other: each is looked up once.
     waiting = [_TOOL]  # names whose needs are not yet looked up
     while waiting:
         name = waiting.pop()
@@ -200,6 +205,7 @@ def render_statement(evidence: Evidence, build: Path) -> str:
 
     Subjects are named from `build`, materials from the repository.
     """
+    # Digests of the files as they are now: `verify` compares the statement with a new one.
     subjects = {name: digest_of_file(path) for name, path in record_files(build).items()}
     statement = {
         "_type": STATEMENT_TYPE,

@@ -94,6 +94,7 @@ def subnormals() -> tuple[Status, str]:
         least = np.full(_LENGTH, 1, bits).view(name)  # the pattern 1 is the least subnormal number
         # A comparison reads a subnormal number, a sum writes one: they have flags of their own.
         reads = (least > 0).all()
+        # Patterns of subnormal numbers count multiples of the least one.
         writes = ((least + least).view(bits) == 2).all()
         if not (reads and writes):
             return "not met", f"NumPy flushes subnormal numbers of {name} to zero in this process"

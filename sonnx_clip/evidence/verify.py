@@ -139,6 +139,7 @@ def _repeat_proofs(
     size = f"{len(chosen)} of {len(answers)} answers of provers"
     say(f"repeating {size}")
     for operator in records.proved_operators:
+        # One folder and one configuration of Why3 for all answers of an operator.
         chosen_of_operator = [answer for answer in chosen if answer.operator is operator]
         if chosen_of_operator:
             repeat_answers(build, operator, chosen_of_operator)
@@ -174,6 +175,7 @@ def _repeat_calls(
 def _differing_of_operators(records: Records) -> dict[str, str]:
     """`differing_programs` of every record; those of other operators name the operator."""
     differing = differing_programs(records.proofs.programs)
+    # The first is the operator of the page, whose programs are those above.
     for operator in records.proved_operators[1:]:
         for name, difference in differing_programs(operator.proofs.programs).items():
             differing[f"{name} ({operator.spec.operator})"] = difference
@@ -285,6 +287,7 @@ class _Repetition:
         """The tasks of a theory for a prover."""
         key = (file, prover.name)
         if key not in self._printed:
+            # Printing is the slow step, and an obligation of the same file may be drawn again.
             printed = print_tasks(self.why3, prover, (file,), self.running)
             self._printed[key] = printed[file]
         return self._printed[key]
@@ -305,6 +308,7 @@ def repeat_deviation(build: Path, recorded: Recorded, operator: Operator) -> Non
     place = f"{recorded.type}, {recorded.klass}"
     path = str(build / "verdicts" / f"{recorded.runtime}.json")
     todo = f"run: sonnx-clip check --runtime {recorded.runtime} --again"
+    # With the default policy: only the answer counts, not how it is judged.
     options = CheckOptions(recorded.runtime, of=operator)
     try:
         (repeated,) = shortest([recorded.deviation], options, recorded.type)

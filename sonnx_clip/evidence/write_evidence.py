@@ -73,13 +73,12 @@ def render(records: Records, checkout: Checkout | None = None) -> tuple[Evidence
     """The evidence, and the text of each file of it."""
     evidence = gather(records, checkout)
     record = evidence.model_dump_json(indent=1) + "\n"
+    # Of what is written: a field with a default is in every file, so the schema requires it.
+    schema = json.dumps(Evidence.model_json_schema(mode="serialization"), indent=1) + "\n"
     # The page states the digest of evidence.json: whoever has both can see that they belong together.
     return evidence, {
         "evidence.json": record,
-        "evidence.schema.json": json.dumps(
-            Evidence.model_json_schema(mode="serialization"), indent=1
-        )
-        + "\n",
+        "evidence.schema.json": schema,
         PAGE: render_page(evidence, records, digest_of(record)),
         "review.html": render_review(records.spec),
         "explorer.html": render_explorer(evidence, records),
@@ -129,5 +128,6 @@ def write_evidence(
 def _remove_partial_files(output: Path, names: Iterable[str]) -> None:
     """Remove what a run that was killed has left of these files."""
     for name in names:
+        # `write_together` names a file so until it is complete.
         for partial in output.glob(f".{name}.*"):
             partial.unlink(missing_ok=True)

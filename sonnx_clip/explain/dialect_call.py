@@ -59,6 +59,7 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
     dialect = spec.dialect(id_)
     etype = spec.element_type(type_id)
     float_type = spec.element_type("float32")
+    # Bounds that are not of the type of X are FLOAT, as attributes or members of a structure.
     bound_type = etype if dialect.bound_type == "tensor" else float_type
     types = {
         "x": etype,
@@ -77,6 +78,7 @@ def apply(spec: Spec, id_: str, type_id: str, x: str, **given: str | None) -> Ap
         if isinstance(value, Fraction):
             operands[name] = value
         else:
+            # A scalar of NumPy, and no array of rank 0.
             operands[name] = from_bits(value, types[name].id)[()]
     try:
         # X has one entry in the least rank that the dialect takes: the rank does not matter.
@@ -126,6 +128,7 @@ def _allowed(
     for x in (x_as_used, *call.other_x):
         numbers, allows_nan = answers_told(spec, etype, reading, (x, *bounds))
         for number in numbers:
+            # As bits, so that zeros of both signs are two answers.
             if number not in allowed:
                 allowed.append(number)
         any_nan = any_nan or allows_nan
@@ -152,9 +155,13 @@ def _called(oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: 
     # The first of the ways that the words allow is that of the oracle.
     ways = oracle.scaled_ways(entry, scale, bias)
     scaled, *other_x = map(_bits, ways)
-    used_lower, used_upper = oracle.bounds(entry.dtype, lower, upper)
-    triple = (scaled, _bits(used_lower), _bits(used_upper))
-    return _Call(_bits(result), triple, tuple(other_x))
+    used_bounds = oracle.bounds(entry.dtype, lower, upper)
+    low, high = map(_bits, used_bounds)
+    return _Call(
+        result=_bits(result),
+        triple=(scaled, low, high),
+        other_x=tuple(other_x),
+    )
 
 
 def _bits(array: Any) -> int:
@@ -175,11 +182,13 @@ def _applied_lines(call: Applied) -> Iterator[str]:
     for name in ("min", "max"):
         bound = call.given.get(name)
         arguments.append("missing" if bound is None else bound.decimal)
-    yield f"{call.dialect}, {call.type}: clip({', '.join(arguments)}) = {call.result.decimal}"
+    text = f"clip({', '.join(arguments)}) = {call.result.decimal}"
+    yield f"{call.dialect}, {call.type}: {text}"
 
     yield f"  X        {call.x}"
     for name, used in zip(("min", "max"), call.bounds, strict=True):
         bound = call.given.get(name)
+        # Of a missing bound too: its default is a number of the type.
         becomes = "" if bound == used else f", which is {used} in {call.type}"
         yield f"  {name:<8} {bound or 'missing'}{becomes}"
     for name in ("scale", "bias"):

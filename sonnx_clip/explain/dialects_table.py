@@ -103,6 +103,7 @@ def _missing_bound(dialect: Dialect) -> str:
 
 def _conversions(spec: Spec, dialect: Dialect) -> str:
     """How bounds become numbers of the type of X, by its family."""
+    # Bounds of the type of X need no conversion.
     converted = filter(dialect.converts_to, dialect.element_types)
     families = {spec.element_type(type_id).family for type_id in converted}
     conversions = []
@@ -115,7 +116,7 @@ def _conversions(spec: Spec, dialect: Dialect) -> str:
 
 def table_text(table: DialectTable, width: int | None = None) -> str:
     """The table as lines of text, wrapped at `width` columns or whole."""
-    lines = []
+    lines = []  # two for each dialect: a table of eight columns fits no terminal
     for row in table.rows:
         cells = [f"{column}: {cell}" for column, cell in row.words.items()]
         lines.append(f"{row.id}: {row.title}")

@@ -116,6 +116,8 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, witness, record) for witness in entry.witnesses)
     severity: Literal["high", "medium", "low"] = "medium" if entry.theorems else "low"
     if any(witness.runtimes_disagree for witness in witnesses):
+        # The highest comes last, since runtimes may disagree where the claim is about the text
+        # alone.
         severity = "high"
     return FindingView(
         id=entry.id,
@@ -168,7 +170,8 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
         shows = _contrast_words(witness, rows)
     else:
         result, *_ = refuted_result(spec, witness)
-        rows = (AnswerRow(by="cases", notes="", answers=(number_with_bits(result, etype),)),)
+        shown = number_with_bits(result, etype)
+        rows = (AnswerRow(by="cases", notes="", answers=(shown,)),)
         shows = f"{witness.refutes} does not hold for the result that the cases give"
 
     # An operand that neither the witness nor each side has is missing in the call.
@@ -181,7 +184,8 @@ def _witness(spec: Spec, witness: FindingWitness, record: Measured) -> WitnessVi
         elif name not in own:
             numbers.append(f"no {name}")
 
-    measured = tuple(_measured(record, questions_of(spec, witness), etype))
+    questions = questions_of(spec, witness)
+    measured = tuple(_measured(record, questions, etype))
     silence = ""
     if not any(row.bits for row in measured):
         silence = _silence(spec, witness)
@@ -198,6 +202,7 @@ def _silence(spec: Spec, witness: MeasuredWitness) -> str:
     """Why no runtime answered."""
     if not is_in_spec(spec):
         return NOT_IN_SPEC
+    # Where a runtime was asked and none has an answer, all of them refused.
     return REFUSED if asked_forms(spec, witness) else NOT_RUN
 
 
@@ -213,6 +218,7 @@ def _contrast_words(witness: Contrast, rows: Sequence[AnswerRow]) -> str:
 def _lines(spec: Spec, witness: Stands) -> WitnessView:
     """The lines of a page that have a text."""
     page = spec.page(witness.page).file
+    # No line is a claim too: that a word does not occur on the page.
     numbers = list(map(str, witness.stands_at or ()))
     if not numbers:
         where = "in no line"
@@ -235,6 +241,7 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
     own_texts = side.texts()
     # Where the witness has every operand, its own line has the bounds already.
     if own_texts or witness.texts().keys() < set(operands):
+        # All but the first operand, which is a number of the witness.
         bounds = []
         _, *scalars = zip(operands, answer.given, strict=True)
         for name, value in scalars:
@@ -242,7 +249,11 @@ def _side(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Answ
             shown = own_texts[name] if value is None else number_with_bits(value, etype)
             bounds.append(f"{name} = {shown}")
         notes.append(", ".join(bounds))
-    return AnswerRow(by=side.by, notes="; ".join(notes), answers=tuple(values or [NO_NUMBER]))
+    return AnswerRow(
+        by=side.by,
+        notes="; ".join(notes),
+        answers=tuple(values or [NO_NUMBER]),
+    )
 
 
 def number_with_bits(value: Value, etype: ElementType) -> str:

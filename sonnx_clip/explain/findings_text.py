@@ -73,8 +73,9 @@ def _where(witness: WitnessView) -> str:
 def finding_summary(finding: FindingView) -> str:
     """One witness in a line, its numbers and answers, without bits: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.rows]
-    if not answered:
+    if not answered:  # a finding about words alone
         return ""
+    # Disagreeing runtimes show best why a finding matters; else any answer has to do.
     chosen = answered[0]
     for witness in answered:
         if witness.runtimes_disagree:
@@ -91,7 +92,8 @@ def finding_summary(finding: FindingView) -> str:
         parts.append(f"Readings: {_answers_of(readings)}")
     if runtimes:
         parts.append(f"Runtimes: {_answers_of(runtimes)}")
-    return _BITS.sub("", ". ".join(parts))
+    summary = ". ".join(parts)
+    return _BITS.sub("", summary)
 
 
 def _answers_of(rows: Sequence[AnswerRow]) -> str:
@@ -107,6 +109,7 @@ def _answers_of(rows: Sequence[AnswerRow]) -> str:
         name = f"{row.by} ({notes})" if notes else row.by
         # Answers that differ in their bits alone, as NaNs do, are one in decimals.
         names = names_by_answer[_BITS.sub("", answer)]
+        # A runtime may give one answer in several forms of its model.
         if name not in names:
             names.append(name)
     parts = [f"{answer} by {listed(names)}" for answer, names in names_by_answer.items()]
@@ -115,6 +118,7 @@ def _answers_of(rows: Sequence[AnswerRow]) -> str:
 
 def _notes_of(row: AnswerRow, rows: Sequence[AnswerRow]) -> str:
     """The notes on an answer: numbers of its own, or what tells it from another answer of the same."""
+    # Bounds of its own are written ``min = 0``; a form of a model has no equals sign.
     if "=" in row.notes:
         return row.notes
     # A form of the model is mentioned only where another form of the same runtime answers otherwise.

@@ -56,7 +56,7 @@ def installed_runtimes(spec: Spec) -> dict[str, Runtime]:
         names |= dict.fromkeys(question.runtimes)
     runtimes = {}
     for name in names:
-        with suppress(ImportError):
+        with suppress(ImportError):  # a test measures with those that are installed
             runtimes[name] = find_runtime(name, spec.signature)
     return runtimes
 
@@ -73,6 +73,7 @@ def write_record(specs: Sequence[Spec]) -> Measured:
     """Run all runtimes on some operators, and write the record; UserError if one is not installed."""
     versions: dict[str, str] = {}
     answers: list[MeasuredAnswer] = []
+    # The versions of all operators are one record: a runtime is installed once.
     for spec in specs:
         runtimes = installed_runtimes(spec)
         for name, runtime in runtimes.items():
@@ -101,6 +102,7 @@ def answer_of(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
             result = np.asarray(_run(question, runtime))
+        # NumPy may promote a result to a wider type: its bits would be no answer in the type of X.
         if result.dtype != numpy_type(question.type):
             rejection = f"{OTHER_TYPE}{result.dtype}"
         else:
@@ -122,6 +124,7 @@ def _run(question: Question, runtime: Runtime) -> Any:
     inputs = _inputs(question, signature)
     if question.form == CALL:
         function = runtime.open(question.type)
+        # None in the place of an operand that is missing.
         operands = map(inputs.get, signature.keys)
         return function(*operands)
     assert runtime.open_model is not None
@@ -162,6 +165,7 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
     shapes = {}
     for name, value in inputs.items():
         shapes[name] = f"[{ENTRIES}]" if value.shape else ""  # a scalar
+    # The operator itself; other forms spell out what ONNX defines it by.
     if question.is_node:
         # An empty name stands for an input that is missing; behind the last one none is needed.
         arguments = [key if key in inputs else '""' for key in signature.keys]
@@ -170,6 +174,7 @@ def model_of(question: Question, signature: Signature) -> ModelProto:
         attributes = _attributes(question, signature)
         nodes = f"y = {signature.op_type}{attributes}({', '.join(arguments)})"
     else:
+        # The nodes are the same in all operator sets, whose number follows the name of the form.
         form, _, _ = question.form.partition("-")
         nodes = _NODES[form]
     text = model_text(question.type, question.operator_set, shapes, nodes)

@@ -71,6 +71,8 @@ class Question(Stored):
 
     def is_answered_by(self, answer: MeasuredAnswer) -> bool:
         """Whether an answer is one to this question: it has the fields of its question, and more."""
+        # Without the operator: `read_measured` leaves only the answers about that of the
+        # specification.
         asked = (answer.form, answer.type, answer.operands)
         return asked == (self.form, self.type, self.operands)
 
@@ -105,6 +107,7 @@ class Measured(Stored):
 
 def questions(spec: Spec) -> list[Question]:
     """The questions of all findings, each once, in their order."""
+    # By their texts, since the operands are a dict, which has no hash.
     distinct: dict[str, Question] = {}
     for entry in spec.findings:
         for witness in entry.witnesses:
@@ -134,9 +137,10 @@ def _question(spec: Spec, witness: MeasuredWitness, form: str) -> Question:
     texts = witness.texts()
     operands = {}
     for operand in spec.signature.operands:
-        if operand.id in texts:
+        text = texts.get(operand.id)
+        if text is not None:  # an operand without a number is missing in the call
             operand_type = scalar_type if operand.role == "scalar" else etype
-            bits = encode(texts[operand.id], operand_type)
+            bits = encode(text, operand_type)
             assert operand_type.width is not None  # a witness of `real` asks no runtime
             operands[operand.shown] = BitPattern(int(bits), operand_type.width)
     return question.model_copy(update={"operands": operands})
@@ -149,9 +153,15 @@ def read_measured(spec: Spec) -> Measured:
     finding asks a runtime, and for a specification that is not in spec/, there is nothing to record.
     """
     if not questions(spec) or not is_in_spec(spec):
-        return Measured(machine="", python="", runtimes={}, answers=())
+        return Measured(
+            machine="",
+            python="",
+            runtimes={},
+            answers=(),
+        )
     record = read_stored(repo_file(PATH), Measured, MEASURE)
     function = spec.signature.function
+    # The file has the answers of all operators, and only those of this one are compared.
     answers = tuple(answer for answer in record.answers if answer.operator == function)
     record = record.model_copy(update={"answers": answers})
     for stale in _stale(spec, record):
@@ -161,6 +171,7 @@ def read_measured(spec: Spec) -> Measured:
 
 def is_in_spec(spec: Spec) -> bool:
     """Whether a specification is that of an operator of spec/, and not of a file of the user's own."""
+    # The name alone would not do: a user's own file may be about an operator of the same name.
     return spec.file == f"spec/{spec.signature.function}.yaml"
 
 
@@ -186,7 +197,10 @@ def _stale(spec: Spec, record: Measured) -> Iterator[str]:
 def record_text(record: Measured) -> str:
     """The record as the text of its file, an answer a line, so that a change is a line too."""
     # Rendered without the answers, which then go into the brackets of the empty list.
-    head = record.model_copy(update={"answers": ()}).model_dump_json(indent=1)
-    lines = ",\n".join(f"  {answer.model_dump_json()}" for answer in record.answers)
+    without_answers = record.model_copy(update={"answers": ()})
+    head = without_answers.model_dump_json(indent=1)
+    # The last pair of brackets: the answers are the last field.
     opening, closing = head.rsplit("[]", 1)
-    return f"{opening}[\n{lines}\n ]{closing}\n"
+    lines = [f"  {answer.model_dump_json()}" for answer in record.answers]
+    answers = ",\n".join(lines)
+    return f"{opening}[\n{answers}\n ]{closing}\n"

@@ -88,6 +88,8 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         cells = [_cell(spec, etype, reading, samples_of_class) for reading in spec.readings]
         expected = evaluator(spec, etype).result(*triple)
         operands = dict(zip(keys, texts, strict=True))
+        # Operands first, by names that only the specification knows: validation takes them as
+        # further keys.
         row = {
             **operands,
             "id": klass.id,
@@ -116,8 +118,11 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, Samples]:
     classes = spec.classes_of(etype.family)
     tried = []
     for klass in classes:
-        tried.append(tuple(klass.inhabited_by.texts().values()))
-    tried += product(FEW[etype.family], repeat=len(spec.signature.operands))
+        witness = klass.inhabited_by.texts()
+        tried.append(tuple(witness.values()))
+    few = FEW[etype.family]
+    # Few numbers, since every triple of them is evaluated in each of the readings.
+    tried += product(few, repeat=len(spec.signature.operands))
 
     samples: dict[str, Samples] = {klass.id: {} for klass in classes}
     for texts in tried:
@@ -143,7 +148,10 @@ def _cell(spec: Spec, etype: ElementType, reading: Reading, samples: Samples) ->
         elsewhere = _other(spec, etype, reading, samples, bitwise=True)
         agreement = "bits" if elsewhere is None else "values"
     return ReadingCell(
-        reading=reading.id, agreement=agreement, answers=tuple(shown), elsewhere=elsewhere
+        reading=reading.id,
+        agreement=agreement,
+        answers=tuple(shown),
+        elsewhere=elsewhere,
     )
 
 
@@ -165,7 +173,8 @@ def _other(
                 is_right = identical(answer, expected)
             if not is_right:
                 numbers = named_numbers(spec.signature.shown, texts)
-                return f"{numbers} gives {show(answer, etype)}, expected {show(expected, etype)}"
+                difference = f"{show(answer, etype)}, expected {show(expected, etype)}"
+                return f"{numbers} gives {difference}"
     return None
 
 
@@ -192,7 +201,8 @@ def matrix_text(table: Matrix, width: int | None = None) -> str:
 
 def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
     """The lines of a class: readings with one answer and one sign share a line."""
-    yield f"{row.id}: {', '.join(row.operands)}; expected {row.due}"
+    operands = ", ".join(row.operands)
+    yield f"{row.id}: {operands}; expected {row.due}"
     readings: defaultdict[str, list[str]] = defaultdict(list)
     for cell in row.cells:
         sign = SIGNS[cell.agreement]
@@ -202,7 +212,8 @@ def _row_lines(table: Matrix, row: ReadingsRow) -> Iterator[str]:
         yield f"  {answer}: {', '.join(names)}"
 
     # A wrong answer at the numbers of the row is already in the lines above.
-    at_row = f"{named_numbers(table.operands, row.operands)} gives"
+    numbers_of_row = named_numbers(table.operands, row.operands)
+    at_row = f"{numbers_of_row} gives"
     for cell in row.cells:
         if cell.elsewhere and not cell.elsewhere.startswith(at_row):
             yield f"    {cell.reading}: {cell.elsewhere}"

@@ -21,7 +21,7 @@ from sonnx_clip.whyml.rendered_goals import is_rendered, rendered_obligations
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.claim import Claim, Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language.types import ElementType, Source
     from sonnx_clip.language.values import Value
     from sonnx_clip.root.signature import Operand
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.readings import Triple
 
-StatusOf: TypeAlias = "Callable[[Spec, Sequence[Obligation | Claim]], Mapping[str, Any]]"
+StatusOf: TypeAlias = "Callable[[Spec, Sequence[Obligation]], Mapping[str, Any]]"
 """From a specification and its obligations to `status` and `proved_by` of each id."""
 
 
@@ -156,6 +156,7 @@ def explain_triple(
         "readings": tuple(readings),
         "obligations": _obligations(spec, etype.id, {case.id, klass.id}, status_of),
     }
+    # Further keys, whose names only the specification knows.
     operands = {key: written_number(value, etype) for key, value in values.items()}
     return TripleExplanation.model_validate({**facts, **operands})
 
@@ -205,6 +206,7 @@ def _acceptable(
             continue
         nan = is_nan(answer, etype)
         for latitude in evaluator(spec, etype).latitudes(triple, answer):
+            # One entry for all NaNs of a latitude, whatever their signs and payloads.
             key = (latitude.id, "nan" if nan else str(answer))
             acceptable[key] = AlsoAcceptable(
                 latitude=latitude.id,
@@ -225,7 +227,6 @@ def _reading(
         agreement = "by value"
 
     # Any NaN is one answer here; `answers` has those of both signs.
-
     numbers, any_nan = answers_told(spec, etype, reading, triple)
     shown: list[WrittenNumber | None] = [written_number(number, etype) for number in numbers]
     if any_nan:
@@ -243,6 +244,7 @@ def _obligations(
     statuses = status_of(spec, obligations) if status_of else {}
     views = []
     for obligation in obligations:
+        # Without a run of the provers there is none, and no status is shown.
         outcome = statuses.get(obligation.id)
         views.append(
             ObligationShown(
@@ -256,13 +258,13 @@ def _obligations(
     return tuple(views)
 
 
-def _stated(spec: Spec, type_id: str) -> Sequence[Obligation | Claim]:
-    """What is to be proved in a type: as it was rendered, or for an operator that is not, as it would be."""
+def _stated(spec: Spec, type_id: str) -> Sequence[Obligation]:
+    """What is to be proved in a type: as it was rendered, or for an operator that is not, from its claims."""
     if is_rendered(spec):
         return rendered_obligations(type_id)
     from sonnx_clip.claims.all_claims import claims_of  # heavy, and Clip does not need it
 
-    return claims_of(spec, type_id)
+    return [claim.obligation() for claim in claims_of(spec, type_id)]
 
 
 def explanation_text(explanation: TripleExplanation, width: int | None = None) -> str:

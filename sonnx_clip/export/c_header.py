@@ -87,7 +87,8 @@ def _program(operator: Operator, prefix: str) -> str:
 
 def _initializer(sizes: Sequence[int] | None) -> str:
     """The initializer of an array; C99 has no empty one."""
-    return f"{{{', '.join(map(str, sizes or [0]))}}}"
+    numbers = map(str, sizes or [0])
+    return f"{{{', '.join(numbers)}}}"
 
 
 def _flags(prefix: str, latitudes: Sequence[Any]) -> str:

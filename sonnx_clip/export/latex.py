@@ -47,6 +47,7 @@ class LatexPrinter(Printing):
     def comparison(self, expr: tree.Compare) -> Piece:
         """A comparison; of floats, with their index."""
         sign = _SIGNS[expr.operator]
+        # Shapes and element types are compared too, without an index.
         if expr.kind is tree.Kind.ELEMENT:
             sign += self.index
         return self.filled(infix(_COMPARISON, sign, "alone"), expr.left, expr.right)

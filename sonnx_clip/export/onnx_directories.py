@@ -109,10 +109,11 @@ class Directory:
         input_count = _inputs(self.operator, self.form)
         names = self.operator.signature.parameters[:input_count]
         for number, name in enumerate(names):
-            path = f"{folder}/input_{number}.pb"
-            self.files[path] = _tensor(values[number], name)
+            input_path = f"{folder}/input_{number}.pb"
+            self.files[input_path] = _tensor(values[number], name)
+        output_path = f"{folder}/output_0.pb"
         expected = data.expected.view(dtype)
-        self.files[f"{folder}/output_0.pb"] = _tensor(expected, "y")
+        self.files[output_path] = _tensor(expected, "y")
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -323,8 +324,9 @@ def _of_classes(suite: TypeSuite, opset: int) -> Iterator[Directory]:
     scalars = operands[tensor_count:]
     # Entries with two answers are in these directories alone, so that they can be left out by name.
     two_answers = _has_two_answers(suite.operator, suite.also)
+    form = _ordinary(1, opset)
     for class_id, rows_of_choice in _rows_of_classes(suite, scalars).items():
-        directory = Directory(suite, class_id, class_id, _ordinary(1, opset))
+        directory = Directory(suite, class_id, class_id, form)
         for choice, rows in rows_of_choice.items():
             if two_answers[rows].any():
                 directory.two_answers = True
@@ -356,10 +358,13 @@ def _of_calls(suite: TypeSuite, opset: int) -> Iterator[Directory]:
         if about is None:
             continue
         # Of an array that the layout has arranged: layouts state no rank.
-        rank = call.layout.arrange(np.zeros(call.length)).ndim
-        name = f"layouts_rank{rank}" if about == "layouts" else about
+        arranged = call.layout.arrange(np.zeros(call.length))
+        name = about
+        if about == "layouts":
+            name = f"layouts_rank{arranged.ndim}"
         if name not in by_name:
-            by_name[name] = Directory(suite, name, about, _ordinary(rank, opset))
+            form = _ordinary(arranged.ndim, opset)
+            by_name[name] = Directory(suite, name, about, form)
         by_name[name].add(_data(suite, call))
     yield from by_name.values()
 
@@ -442,8 +447,8 @@ def _table_of_forms(suite: TypeSuite) -> tuple[GrantedTable, Sequence[int]]:
         for text in texts:
             choice.append(int(encode(text, etype)))
         choices[tuple(choice)] = None
-    columns = np.array(list(choices), table.pool.dtype).T
-    scalars = list(map(np.ascontiguousarray, columns))
+    rows = np.array(list(choices), table.pool.dtype)
+    scalars = list(map(np.ascontiguousarray, rows.T))
     # The pool of several tensors repeats each value of the first one.
     pool = np.unique(table.pool)
     broadcast = granted_table(operator, etype, "broadcast", [pool], scalars)
@@ -460,15 +465,17 @@ def _of_form(
     by_name: dict[str, Directory] = {}
     for row in rows:
         # A model has one value of each constant, so that another choice needs another model.
-        name = form_name if form.bounds == "inputs" else f"{form_name}_bounds{row}"
+        name = form_name
+        if form.bounds != "inputs":
+            name += f"_bounds{row}"
         if name not in by_name:
             by_name[name] = Directory(suite, name, "form", form)
-        directory = by_name[name]
+        scalars = _scalars(table, row)
+        results = table.results[row]
         with_one_answer = _places_with_one_answer(suite, table, row)
         for places in _places(table, form.rank, row, with_one_answer):
-            operands = (table.pool[places], *_scalars(table, row))
-            expected = table.results[row][places]
-            directory.add(_DataSet(operands, expected))
+            operands = (table.pool[places], *scalars)
+            by_name[name].add(_DataSet(operands, results[places]))
     yield from by_name.values()
 
 

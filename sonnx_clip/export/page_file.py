@@ -240,7 +240,8 @@ def _require_texts_of_family(spec: Spec, file: PageFile, family: FamilyId, name:
     if spec.domain_of(family) and "domain" not in file.constraints:
         todo = "state where the operator is defined"
         raise UserError("`constraints` lacks domain", name, todo)
-    if family == "float" and spec.latitude and not tags.latitude:
+    has_latitude = family == "float" and bool(spec.latitude)
+    if has_latitude and not tags.latitude:
         raise UserError("`tags` lacks latitude", name, "add its number")
 
 
@@ -252,7 +253,9 @@ def _tensors(spec: Spec) -> list[str]:
 def _require_ids(key: str, required: Iterable[str], present: Iterable[str], name: str) -> None:
     """UserError unless a key of the page file has exactly these ids."""
     required = set(required)
-    for id_ in sorted(required.symmetric_difference(present)):
+    for id_ in sorted(
+        required.symmetric_difference(present)
+    ):  # sorted, so that the first is the same
         problem = "lacks" if id_ in required else "has an unknown"
         raise UserError(f"`{key}` {problem} {id_}", name)
 
@@ -291,5 +294,5 @@ def tags_of(spec: Spec, file: PageFile) -> Iterator[Tag]:
 
 def families_of(spec: Spec) -> Sequence[FamilyId]:
     """The families in the order of a page: reals first."""
-    known = {family.id for family in spec.families}
+    known = [family.id for family in spec.families]
     return [id_ for id_ in SHOWN_IN if id_ in known]

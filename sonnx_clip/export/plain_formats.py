@@ -68,19 +68,23 @@ def json_files(operator: Operator, suites: Sequence[TypeSuite]) -> Iterator[tupl
     """TYPE.json, the file of vectors, with its schema, and TYPE.calls.json with tables and calls."""
     for suite in suites:
         yield f"{suite.etype.id}.json", suite.text.encode()
+        type_id = suite.etype.id
         calls = []
         for call in suite.calls:
             # By their names: a reader of JSON need not count tables and layouts.
-            names = {"table": suite.tables[call.table].id, "layout": call.layout.id}
-            calls.append(asdict(call) | names)
+            fields = asdict(call)
+            fields["table"] = suite.tables[call.table].id
+            fields["layout"] = call.layout.id
+            calls.append(fields)
         document = {
             "spec_sha256": operator.spec.digest,
-            "type": suite.etype.id,
+            "type": type_id,
             "classes": suite.classes,
-            "tables": [_table_fields(table, suite.etype.id) for table in suite.tables],
+            "tables": [_table_fields(table, type_id) for table in suite.tables],
             "calls": calls,
         }
-        yield f"{suite.etype.id}.calls.json", f"{json.dumps(document)}\n".encode()
+        text = json.dumps(document) + "\n"
+        yield f"{type_id}.calls.json", text.encode()
     yield _SCHEMA, schema_of_vectors(operator).encode()
 
 

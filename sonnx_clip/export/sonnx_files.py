@@ -49,11 +49,14 @@ def sonnx_files(
     spec = operator.spec
     file = read_page_file(spec)
     obligations = rendered_obligations() if is_rendered(spec) else render_theories(spec).obligations
-    outcomes = known(build, spec, obligations) if build else {}
+    outcomes = {}
+    if build is not None:
+        outcomes = known(build, spec, obligations)
     statuses: list[tuple[Obligation, Status | None]] = []
     for obligation in obligations:
         outcome = outcomes.get(obligation.id)
-        statuses.append((obligation, outcome.status if outcome else None))
+        status = outcome.status if outcome else None
+        statuses.append((obligation, status))
 
     trace = templates("sonnx_clip.export").get_template("sonnx_trace.md.j2")
     # As a reader's commands name it, wherever the build folder of this run is.
@@ -167,11 +170,13 @@ def _proofs_of(spec: Spec, tag: Tag, subjects: set[str], obligations: Obligation
     """How many obligations show an entry of a tag, or a class of it, and how many have which status."""
     # Classes are no entries of a page. Their obligations show the case in which they are.
     ids = set(tag.entries)
-    ids.update(klass.id for klass in spec.classes if klass.case in tag.entries)
+    for klass in spec.classes:
+        if klass.case in tag.entries:
+            ids.add(klass.id)
     counts: Counter[Status | None] = Counter()
     for obligation, status in obligations:
-        shown = ids.intersection(obligation.shows)
-        if shown and obligation.subject in subjects:
+        shows_entry = not ids.isdisjoint(obligation.shows)
+        if shows_entry and obligation.subject in subjects:
             counts[status] += 1
     if not counts:
         return "none"

@@ -120,8 +120,9 @@ class _Family:
         """The tags of constraints by tensor and entry, in the order of the page."""
         tags = {}
         for tensor in self.file.operands:
+            numbers = self.file.constraints_of(self.id, tensor)
             tags_of_tensor = {}
-            for entry, tag_number in self.file.constraints_of(self.id, tensor).items():
+            for entry, tag_number in numbers.items():
                 tags_of_tensor[entry] = f"{self.start}_CONSTR_{tensor}_{tag_number}"
             tags[tensor] = tags_of_tensor
         return tags
@@ -335,6 +336,9 @@ def number(text: str, family: str) -> str:
     name = text.removeprefix("-")
     if name == "nan":
         return r"\text{NaN}"
+    # Of floats both zeros and both infinities occur, and a reader has to tell them apart.
     if family == "float" and name in {"0", "inf"} and not sign:
         sign = "+"
-    return sign + (r"\infty" if name == "inf" else name)
+    if name == "inf":
+        name = r"\infty"
+    return sign + name

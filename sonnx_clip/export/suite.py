@@ -195,14 +195,16 @@ def _of_type(operator: Operator, etype: ElementType) -> TypeSuite:
     wide_scalars = covering_scalars(etype, _WIDE_BOUNDS, operator)
 
     # Calls name a table by its place in this list.
+    bounds = chosen_bounds(etype, operator)
     tables = [
-        granted_table(operator, etype, SPECIAL, pools, chosen_bounds(etype, operator)),
+        granted_table(operator, etype, SPECIAL, pools, bounds),
         granted_table(operator, etype, WIDE, wide_pools, wide_scalars),
     ]
     # A type may hold none of the bounds in use.
     used = chosen_bounds_in_use(etype, operator)
     if used is not None:
-        tables.append(granted_table(operator, etype, USED, [used.table.pool], used.table.scalars))
+        pool = used.table.pool
+        tables.append(granted_table(operator, etype, USED, [pool], used.table.scalars))
     # The special values have these choices first.
     covering = len(covering_rows(etype, 0, operator))
     calls = tuple(_calls(tables, covering))
@@ -293,6 +295,7 @@ def _wide_values(etype: ElementType) -> Array:
     for n in range(lowest, _EVERYDAY + 1):
         text = f"{n / divisor:g}"
         patterns.append(int(encode(text, etype)))
+    # Raw numbers of 64 bits, whose stream NumPy keeps from version to version; the low bits stay.
     random = np.random.PCG64(_SEED).random_raw(_RANDOM)
     patterns += random.astype(bits).tolist()
     distinct = list(dict.fromkeys(patterns))  # of 16-bit types some occur twice
@@ -313,10 +316,12 @@ def _calls(tables: Sequence[GrantedTable], covering: int) -> Iterator[SuiteCall]
         length = layout.length or 0
         for turn in range(max(covering, _CALLS_OF_A_LAYOUT)):
             number += 1
-            yield SuiteCall(0, turn % covering, layout, length, _start(number, size))
+            start = _start(number, size)
+            yield SuiteCall(0, turn % covering, layout, length, start)
     for length in LENGTHS:
         number += 1
-        yield SuiteCall(0, number % special.count, PLAIN, length, _start(number, size))
+        start = _start(number, size)
+        yield SuiteCall(0, number % special.count, PLAIN, length, start)
     # The numbers are the places of the tables, of which `used` may be missing.
     for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN, LONG, 0)
@@ -340,13 +345,20 @@ def granted(operator: Operator) -> tuple[Granted, ...]:
     floats = [etype for etype in operator.spec.element_types if etype.family == "float"]
     if not floats:
         return ()  # only floats have latitude
-    etype = floats[0]
+    etype = floats[0]  # whichever: an answer is a zero or a NaN in all of them
     latitudes = []
     for index, entry in enumerate(operator.spec.latitude):
         # A is the other answer in the numbers that show where the latitude applies.
         answer = encode(entry.inhabited_by.texts()["A"], etype)
-        accepts = ANY_NAN if is_nan(answer, etype) else OTHER_ZERO
-        latitudes.append(Granted(1 << index, entry.id, accepts, entry.always, entry.reason))
+        latitudes.append(
+            Granted(
+                flag=1 << index,
+                id=entry.id,
+                accepts=ANY_NAN if is_nan(answer, etype) else OTHER_ZERO,
+                always=entry.always,
+                reason=entry.reason,
+            )
+        )
     return tuple(latitudes)
 
 

@@ -89,7 +89,7 @@ def write_export(
     manifest = _manifest(operator, form, suites, content)
     _write_folder(folder, content.files | {MANIFEST: manifest})
     summary = f"{content.summary} of {counted(len(suites), 'element type')} are in {folder}"
-    if form != "c-header":
+    if form != "c-header":  # the only one that can be run as it is
         return summary
     command = compile_line(operator.spec, suites[0].etype)
     return f"{summary}\n  run them on your function there, for example: {command} && ./a.out"
@@ -111,7 +111,7 @@ def _vectors(
     operator: Operator, suites: Sequence[TypeSuite], form: Literal["npz", "c-header", "json"]
 ) -> _Content:
     """The vectors, tables and calls in a format that is not ONNX's."""
-    types: list[dict[str, Any]] = []
+    types: list[dict[str, Any]] = []  # an object of the manifest for each element type
     vectors = 0
     calls = 0
     for suite in suites:

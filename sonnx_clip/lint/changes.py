@@ -201,7 +201,8 @@ class NodeChange:
         etype = profile().element_type(x.known_type)
         theorems: tuple[str, ...] = ()
         if etype is not None:
-            theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written"))
+            shape_theorem = etype.shown_by("C1", "holds")
+            theorems = (shape_theorem, etype.shown_by("cases", "written"))
         why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} for any shape of the bound"
         return NormaliseStep("bound_made_scalar", f"{title}: {how}", why, theorems)
 

@@ -222,7 +222,7 @@ def opsets(
         if before == entry.version and before >= 1:
             continue
         problem = f"version {before}"
-        if before >= 1:
+        if before >= 1:  # the versions differ then
             problem = f"two versions, {before} and {entry.version},"
         operator_set = quoted(domain or "ai.onnx")
         message = f"{where} imports {problem} of the operator set {operator_set}"

@@ -34,7 +34,7 @@ def disguise_notes(model: ModelProto, kinds: Mapping[tuple[str, str], int]) -> I
         kinds: how many nodes it has of each operator and domain.
     """
     disguises: Counter[str] = Counter()
-    for body in bodies(model.graph, *model.functions):
+    for body in bodies(model.graph, *model.functions):  # a pair lies in one body
         disguises.update(_fused(body))
         disguises.update(_pairs(body))
     for kind, count in disguises.items():

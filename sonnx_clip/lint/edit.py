@@ -57,10 +57,11 @@ class Editor:
     def set_input(self, place: ClipNode, operand: Operand, name: str) -> None:
         """Make a tensor an operand of a node."""
         inputs = place.proto.input
+        position = operand.position
         # Inputs before it that are not set get the empty name, so that it has its position.
-        missing = operand.position + 1 - len(inputs)
+        missing = position + 1 - len(inputs)
         inputs.extend([""] * missing)
-        inputs[operand.position] = name
+        inputs[position] = name
 
     def add(self, place: ClipNode, node: NodeProto) -> None:
         """Have a node inserted before another one."""

@@ -143,8 +143,9 @@ def _bounds_note(bounds: Sequence[NodeTensor]) -> str | None:
         return None
     if low.value <= high.value:
         return None
-    values = f"{low.id} = {low.value_text} is above {high.id} = {high.value_text}"
-    return f"{values}: every result is {high.id}"
+    lower = f"{low.id} = {low.value_text}"
+    upper = f"{high.id} = {high.value_text}"
+    return f"{lower} is above {upper}: every result is {high.id}"
 
 
 # --- Notes on the whole model -------------------------------------------------------------------------------

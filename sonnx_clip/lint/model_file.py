@@ -168,8 +168,9 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
     location = entries.get("location", "")
     if not location:
         return "its data is external, but no location is given"
+    folder = path.parent
     title = f"its external data {quoted(location)}"
-    reason = _outside(location, path.parent)
+    reason = _outside(location, folder)
     if reason is not None:
         return f"{title} {reason}: it must be in the model's folder"
     # Without a length the data ends with the file, so that only its offset is compared.
@@ -181,7 +182,7 @@ def _external_problem(tensor: TensorProto, path: Path) -> str | None:
             return f"{title}: the {name} is {quoted(text)}, not a number of bytes"
         end += int(text)
     try:
-        size = (path.parent / location).stat().st_size
+        size = (folder / location).stat().st_size
     except (OSError, ValueError):
         return None  # lint needs no weights; what needs them reports that they are missing
     if end <= size:

@@ -37,7 +37,8 @@ def normalise_text(report: NormaliseReport) -> str:
         lines.append(f"  self-check: equal bits by {checked.what}")
     elif checked.not_known:
         reason = f": {checked.what}" if checked.what else " (--no-self-check)"
-        lines.append(f"  self-check: {checked.outcome}{reason}; unknown: {checked.not_known}")
+        outcome = f"{checked.outcome}{reason}"
+        lines.append(f"  self-check: {outcome}; unknown: {checked.not_known}")
     return "\n".join(lines)
 
 
@@ -71,8 +72,10 @@ def _summary(report: NormaliseReport) -> str:
 
 def _key(node: NodeSteps) -> tuple[object, ...]:
     """Equal for nodes whose steps differ in names and shapes alone."""
-    steps = [(step.rule, step.done, step.theorems) for step in node.steps]
-    return (node.operator, *steps)
+    key: list[object] = [node.operator]
+    for step in node.steps:
+        key.append((step.rule, step.done, step.theorems))
+    return tuple(key)
 
 
 def _step_lines(steps: Sequence[NormaliseStep]) -> Iterator[str]:

@@ -93,13 +93,14 @@ def _answer(model: ModelProto) -> bytes:
     _remove_overridable(model.graph)
 
     declaring = model.SerializeToString()
-    declared = _types((*model.graph.value_info, *model.graph.output))
+    values = (*model.graph.value_info, *model.graph.output)
+    declared = _types(values)
     graphs = list(bodies(model.graph))
     has_subgraphs = len(graphs) > 1
     _strip_declarations(model, graphs)
     derived = shape_inference.infer_shapes(model.SerializeToString())
-    values = (*derived.graph.value_info, *derived.graph.output)
-    derived_types = _types(value for value in values if value.name in declared)
+    derived_values = (*derived.graph.value_info, *derived.graph.output)
+    derived_types = _types(value for value in derived_values if value.name in declared)
     # Where inference alone finds all that is declared, a second one with the declarations finds the same.
     lost = any(derived_types.get(name) != kind for name, kind in declared.items())
     if has_subgraphs or lost:

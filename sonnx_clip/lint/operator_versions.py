@@ -111,6 +111,7 @@ def type_problem(operator: str, version: int, element_type: str) -> str | None:
     """Why a version with this element type is no operator of ONNX; None where it is one."""
     if element_type in types_of(operator, version):
         return None
+    # A newer version may have the type: then an export with its operator set helps.
     problem = f"{operator}-{version} is not defined for {element_type}"
     for newer in versions(operator):
         if newer > version and element_type in types_of(operator, newer):

@@ -108,6 +108,7 @@ def profile() -> Profile:
 
 
 def _signature(document: Mapping[str, Any]) -> Signature:
+    # The file has them in the order of the inputs of a node.
     operands = []
     for position, entry in enumerate(document["operands"]):
         operands.append(Operand(**entry, position=position))

@@ -90,6 +90,7 @@ def _total_lines(run: BatchRun[ModelReport], totals: LintTotals) -> list[str]:
     """Models, then nodes, by verdict."""
     is_complete = all(map(_is_complete, run.reports))
     models = _by_verdict(totals.models, is_complete=is_complete)
+    # These have no verdict, and would be missing in the sum.
     if totals.without_clip:
         models.append(f"{totals.without_clip} without a Clip node")
     unread = len(run.errors)
@@ -191,6 +192,7 @@ def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
         title = node_title(node.findings.operator, node.name, node.output, node.place)
         lines.append(f"  {title}")
     lines += [f"  {more}" for more in more_than_some(len(group))]
+    # Of one node in its own line; of several nodes the pairs would be taken for those of the last.
     bounds = _bounds_of(group)
     if bounds and len(group) == 1:
         lines[0] += f"; bounds: {bounds[0]}"

@@ -147,6 +147,7 @@ def _result(
 
 def _cause(report: ModelReport, cause: RootCause) -> Object:
     logical = [{"name": cause.tensor, "kind": "variable"}] if cause.tensor is not None else []
+    # The input itself first, where it is to be mended; the nodes that follow from it are related.
     places = [_place(report.path, *logical)]
     places += [_location(report, node, None) for node in report.open]
     text = f"{cause.message}. Remedy: {cause.remedy}"

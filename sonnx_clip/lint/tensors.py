@@ -275,9 +275,10 @@ def _value(tensor: TensorProto) -> str | None:
     if math.prod(tensor.dims) != 1 or tensor.data_location == TensorProto.EXTERNAL:
         return None
     try:
-        number = numpy_helper.to_array(tensor).reshape(-1)[0]
+        entries = numpy_helper.to_array(tensor).reshape(-1)
     except (TypeError, ValueError, KeyError):
         return None
+    number = entries[0]
     dtype = getattr(number, "dtype", None)
     if dtype is None or dtype.hasobject or dtype.kind in "cUSb":
         return None

@@ -69,6 +69,7 @@ def _rule_counts(run: BatchRun[ModelReport]) -> tuple[RuleCount, ...]:
                 nodes[rule, verdict] += 1
                 broken.add(rule)
         models.update(broken)
+    # Only rules that were broken: a table of zeros would hide them.
     counts = []
     for rule in profile().rules:
         if models[rule]:

@@ -147,12 +147,16 @@ class Finding:
             return self.problems[0].remedy
         inferred: dict[str, None] = {}
         others: dict[str, None] = {}
+        elsewhere: dict[str, None] = {}
         for problem in self.problems:
             if problem.inferred:
                 inferred[problem.inferred] = None
-            elif not problem.remedy.startswith(SEE):  # the restriction that it names is in here too
+            elif problem.remedy.startswith(SEE):
+                elsewhere[problem.remedy] = None
+            else:
                 others[problem.remedy] = None
-        remedies = list(others)
+        # What is stated with another rule is in here too, unless that rule is not judged.
+        remedies = list(others if others or inferred else elsewhere)
         if inferred:
             remedies.insert(0, declares(listed(list(inferred))))
         return "; ".join(remedies)
@@ -328,6 +332,7 @@ class ModelReport:
     def verdict(self) -> Verdict | None:
         """The worst of its nodes; None where no Clip node was there to be judged."""
         verdicts = list(self.counts)
+        # Its nodes may all be met, or none be found, where not everything could be analysed.
         if self.undecided:
             verdicts.append(Verdict.UNKNOWN)
         return most_severe(verdicts) if verdicts else None
@@ -408,7 +413,8 @@ def group_by(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[l
 def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
     """The first few texts as they are shown, each once, and how many more there are."""
     distinct = list(dict.fromkeys(texts))
-    return [*map(show, distinct[:NAMED]), *more_than_some(len(distinct))]
+    lines = list(map(show, distinct[:NAMED]))
+    return lines + more_than_some(len(distinct))
 
 
 def more_than_some(count: int) -> list[str]:

@@ -109,8 +109,9 @@ def _save(normalised: Normalised, target: Path | None) -> None:
         sys.stdout.buffer.flush()
         return
     # The data lies beside the model, and a copy of it is written beside the result.
+    resolved = target.resolve()
     for folder in (source.parent, target.parent):
-        if any(target.resolve() == (folder / name).resolve() for name in names):
+        if any(resolved == (folder / name).resolve() for name in names):
             raise _is_read(target, "the model's external data")
 
     files: dict[Path, bytes | Iterator[bytes]] = {target: normalised.data}

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.root.errors import UserError
@@ -105,8 +106,10 @@ def call_in_process(
             status = process.wait()
         if status == 0:
             answer.seek(0)
-            outcome: Outcome = pickle.load(answer)  # noqa: S301 - of our own process
-            return outcome
+            # A function that ends the process itself, as by sys.exit(), leaves no answer or a part.
+            with suppress(EOFError, pickle.UnpicklingError):
+                outcome: Outcome = pickle.load(answer)  # noqa: S301 - of our own process
+                return outcome
         wrote.seek(0)
         output = wrote.read().decode("utf-8", "replace").strip()
         last_line = output.rpartition("\n")[2][-_SHOWN:]

@@ -90,6 +90,7 @@ class Board:
             descriptor = unnamed_file(_RESULTS + _BITS)
         self.descriptor = descriptor
         self._memory = mmap.mmap(self.descriptor, 0)
+        # The words above, at the start of the memory.
         self._head = np.frombuffer(self._memory, np.int64, 4)
 
     def close_descriptor(self) -> None:
@@ -104,6 +105,8 @@ class Board:
 
     def write_request(self, request: object) -> None:
         """Write a request and clear the notes."""
+        # By pickle, since a request has arrays of any length; a note is JSON, which a runtime may
+        # damage.
         data = pickle.dumps(request)
         size = len(data)
         # It would run into the notes.

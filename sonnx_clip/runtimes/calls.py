@@ -106,7 +106,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Failure:
-    """A call without a result that can be compared, or with forbidden access to memory."""
+    """What was wrong with a call, beside wrong bits of a result that can be compared.
+
+    It raised (`raised`); its result has another form (`tags`); it accessed forbidden memory (`memory`); or,
+    with none of these, its result is overwritten by the next call, or that of a model cannot be used.
+    """
 
     # tags: C1 if the result has another shape, C3 if it has another type; both if it is no array
     tags: tuple[str, ...]
@@ -140,7 +144,7 @@ class EndedError(Exception):
 
 @dataclass
 class Answer:
-    """Bits of the results, shape (p, length), and the calls that gave none.
+    """Bits of the results, shape (p, length), and what was wrong with calls beside the bits.
 
     The bits are in shared memory, which the next request overwrites. If the runtime died, only the calls
     before that one have results.
@@ -214,12 +218,12 @@ class Caller:
         returns_x = False
         last = None
         for call in range(request.count):
-            board.call = (
-                call  # before the call: if it kills this process, the supervisor reads which it was
-            )
+            # Before the call: if it kills this process, the supervisor reads which it was.
+            board.call = call
             arguments = operands.of_call(call)
             result = call_once(function, arguments)
-            if os.getpid() != self._process:  # a fork that the runtime has made of this process
+            # A fork that the runtime has made of this process: two of them would write on the board.
+            if os.getpid() != self._process:
                 os._exit(0)
             if isinstance(result, Failure):
                 _note(board, call, result)

@@ -235,7 +235,9 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     elif entry is not None:
         where = f"{module}.{entry.attr}"
         version = f"{name} of {_package(entry)}"
-        runtime = _runtime_of(entry.load(), version, where, f"import {module}", where, signature)
+        runtime = _runtime_of_function(
+            entry.load(), version, where, f"import {module}", where, signature
+        )
     elif kind:
         runtime = importlib.import_module(module).open_named(name, board)
     else:
@@ -247,7 +249,7 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
             of_file = f"named_function({python_quoted(name)})[0]"
             imports = f"from {__name__} import named_function; {attribute} = {of_file}"
         where = f"{place}.{attribute}"
-        runtime = _runtime_of(function, version, where, imports, attribute, signature)
+        runtime = _runtime_of_function(function, version, where, imports, attribute, signature)
     # Most runtimes are functions of Clip; those that open models can make one of another operator's node.
     if runtime.signature == signature:
         return runtime
@@ -257,7 +259,7 @@ def find_runtime(name: str, signature: Signature, board: Board | None = None) ->
     return runtime.of_operator(signature)
 
 
-def _runtime_of(
+def _runtime_of_function(
     named: object, version: str, where: str, imports: str, call: str, signature: Signature
 ) -> Runtime:
     """A runtime, or the runtime of a function of the operands; UserError if what is named is neither."""
@@ -297,6 +299,8 @@ def environment(
         todo = f"fix or update that package: its entry point is {entry.value}"
         title += f" of the package {_package(entry)}"
     elif todo is None:
+        # The advice is on the likeliest cause for each kind of name; else to import it, which shows
+        # Python's error.
         in_file = file_function(target)
         if kind == "exec":
             todo = MISSING_HELLO
@@ -360,6 +364,7 @@ def _imported(path: str) -> ModuleType:
     # Before it runs: dataclasses and pickle look a module up by its name.
     sys.modules[name] = module
     sys.dont_write_bytecode = True  # `check` leaves no __pycache__ in a user's folder
+    # As Python does for a script.
     folder = file.resolve().parent
     sys.path.insert(0, str(folder))
     spec.loader.exec_module(module)

@@ -82,6 +82,7 @@ def _newest_served(worker: ModelWorker) -> int:
     how = PLAIN if worker.has_plain else OPTIMISED
     # Downwards, because the newest that is served is mostly one of the last.
     for opset in range(newest_opset(), FIRST_OPSET, -1):
+        # float32 has been in Identity from the first operator set on.
         (outcome,) = worker.run([_chain(_NODES[0], "float32", opset, how)])
         if outcome.failure is None:
             return opset

@@ -78,6 +78,7 @@ def hello_name_size(head: bytes, order: ByteOrder) -> int:
     if head[:4] != MAGIC:
         shown = printable(head.decode("utf-8", "backslashreplace"))
         raise FrameError(f"its first bytes are not a hello: {shown}")
+    # From byte 4 on: version, types, ranks, entries and the size of the name.
     version, *_, size = _numbers(head, 4, 5, order)
     if version != VERSION:
         # The wrong byte order is the likeliest mistake, which the version shows: it is a small number.
@@ -124,6 +125,7 @@ def write_request(
     parts = [_entries(operand, etype, order) for operand in (*bounds, x)]
     data = b"".join(parts)
     type_number = TYPES.index(etype)
+    # The 0 stands where a reply has its status, so that both frames are alike.
     head = _packed(order, number, 0, type_number, len(shape), *shape)
     size = _packed(order, len(head) + len(data))
     return size + head + data
@@ -135,6 +137,7 @@ def reply_size(head: bytes, order: ByteOrder, entries: int) -> int:
     # A result of another shape or type is read, so that it can be reported: 8 bytes for each entry.
     most_of_result = 8 + 4 * _MOST_RANK + 8 * max(1, entries)
     most = 8 + max(_MOST_WORDS, most_of_result)
+    # Every reply has a number and a status, of four bytes each.
     if not 8 <= size <= most:
         raise FrameError(f"its reply announces {size:,} bytes; 8 to {most:,} are allowed")
     return size

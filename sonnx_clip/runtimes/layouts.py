@@ -37,6 +37,7 @@ class Layout:
     @property
     def by_memory(self) -> bool:
         """Whether it differs from another layout in memory alone: in strides, alignment or place."""
+        # Of a layout of any length some entries suffice: the flags do not depend on how many.
         array = self.arrange(np.zeros(65 if self.length is None else self.length))
         return not array.flags.c_contiguous or not array.flags.aligned or self.id == "offset"
 

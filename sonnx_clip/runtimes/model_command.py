@@ -105,6 +105,7 @@ def _call(folder: Path, program: FileProgram, model: bytes, inputs: Mapping[str,
     places["out"].mkdir()
     for number, (name, operand) in enumerate(inputs.items()):
         tensor = numpy_helper.from_array(operand, name)
+        # Named as in the folders test_data_set_0 of ONNX's own tests.
         file = places["in"] / f"input_{number}.pb"
         file.write_bytes(tensor.SerializeToString())
     program.run(places)

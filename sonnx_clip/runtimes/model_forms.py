@@ -28,6 +28,7 @@ Given: TypeAlias = Literal[
 Shape: TypeAlias = Literal["static", "symbolic", "no rank"]
 Choice: TypeAlias = Literal["default", "all"]
 
+# Of each axis, here and below, the first value is that of `base`.
 BOUNDS: tuple[Bounds, ...] = ("inputs", "initializers", "Constant nodes")
 _LACKING: dict[Given, tuple[str, ...]] = {
     "no min": ("", "m"), "no max": ("l",), "no bounds": (), "no max, empty name": ("l", ""),
@@ -204,6 +205,7 @@ def _in_words(name: str, forms: Sequence[ModelForm]) -> str:
 ONNX_NAMES = {"float32": "float", "float64": "double"}
 _CONSTANTS = {
     "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in bounds])",
+    # Before the operator: the nodes of a graph are in topological order.
     "Constant nodes": (
         '[p.graph.node.insert(0, onnx.helper.make_node("Constant", [], [n],'
         " value=onnx.numpy_helper.from_array(v))) for n, v in bounds]"
@@ -221,6 +223,7 @@ def model_text(etype: str, opset: int, shapes: dict[str, str], nodes: str) -> st
     type_name = ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{type_name}{shape} {name}" for name, shape in shapes.items())
     first_shape = next(iter(shapes.values()))
+    # An old version of the format: runtimes refuse models of a newer one than theirs.
     head = f'<ir_version: 8, opset_import: ["": {opset}]>'
     return f"{head} g ({inputs}) => ({type_name}{first_shape} y) {{ {nodes} }}"
 

@@ -163,7 +163,7 @@ def _handler(runtime: Runtime) -> Handle:
         return runtime.open_without(model, how.removeprefix(WITHOUT))
 
     def handle(request: ChainRequest, board: Board) -> None:
-        if request.told is not None:
+        if request.told is not None:  # a text has no row, so that it goes into a note
             board.note(graph=_graph_of(runtime, request.told))
             return
         rows = board.bits(request)
@@ -194,7 +194,7 @@ def _graph_of(runtime: Runtime, model: bytes) -> str:
         graph = onnx.load_from_string(runtime.graph_that_runs(model)).graph
     except Exception:  # noqa: BLE001 - it is explanation only
         return ""
-    constants = {}
+    constants = {}  # by name, as they are shown in the place of their names
     for tensor in graph.initializer:
         constants[tensor.name] = _shown(onnx.numpy_helper.to_array(tensor))
     calls = []
@@ -318,6 +318,7 @@ class ModelWorker(Child):
             self.is_usable = False
             raise RuntimeDiedError(f"{died.words}; not restarted after {self._deaths} crashes")
         results: list[Array | Failure] = []
+        # Behind them are the rows of the chains that follow.
         for run, row in zip(chain.runs[:before], rows, strict=False):
             results.append(_array(run, row))
         # After the results are copied: a new process clears the board.

@@ -67,6 +67,7 @@ def runtime_of_models(
     def open_(etype: str) -> ClipFunction:
         from sonnx_clip.runtimes.opsets import opsets_with  # imports onnx
 
+        # The oldest set that has the type. Where none has it, the refusal is the runtime's.
         opset = next(iter(opsets_with(signature.op_type, etype)), FIRST_OPSET)
         two = np.zeros(2, numpy_type(etype))
         scalars = len(signature.parameters) - len(signature.tensors)
@@ -87,6 +88,7 @@ def runtime_of_models(
         try:
             function(*operands)  # an exception is the refusal of the element type
         except Exception as error:  # noqa: BLE001 - the code of a runtime
+            # The refusal of the usual form, where both were refused.
             raise refusal or error from None
         return function
 

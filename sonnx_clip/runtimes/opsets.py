@@ -41,6 +41,7 @@ def opsets_with(op_type: str, etype: str) -> tuple[int, ...]:
     they have more element types.
     """
     tensor = f"tensor({ONNX_NAMES.get(etype, etype)})"
+    # A schema lists what each operand accepts; the first one has the element type of the node.
     first = onnx.defs.get_schema(op_type, FIRST_OPSET, "")
     opsets = []
     for opset in range(FIRST_OPSET, newest_opset() + 1):

@@ -219,6 +219,7 @@ class Program:
 
     def _has_ended(self) -> bool:
         """Whether it has ended, with nothing left to be read."""
+        # WNOWAIT leaves the status for `_last_words`, which reports it.
         ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         return ended and not select.select([self._out], [], [], 0)[0]
 
@@ -247,6 +248,7 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
         (os.POSIX_SPAWN_DUP2, theirs_out, output_number),
     ]
     if not stdio:
+        # Its standard input would be that of the checker, from which it might read.
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
     try:
         # Python ignores some signals, and programs that it starts would, too.

@@ -129,6 +129,7 @@ def code_digest(name: str) -> str | None:
         return None
     python_files = sorted(package().glob("oracle/*.py"))
     c_files = sorted(repo_root().glob("generated/c/*.[ch]"))
+    # Both of them for either: `sonnx` uses the C kernels where they are built.
     parts: list[str | bytes] = [name]
     for file in (*python_files, *c_files):
         parts += [file.name, file.read_bytes()]

@@ -58,6 +58,7 @@ class Abi(Stored):
     @field_validator("operands")
     @classmethod
     def _each_once(cls, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        # Without y, the function works in place.
         for name in ("x", *BOUNDS, "n", "y"):
             if name not in operands and name != "y":
                 raise ValueError(f"`{name}` is missing")
@@ -144,6 +145,8 @@ class CFunction:
         abi, library = opened(name)
         if etype not in abi.symbols:
             raise Unsupported(f"the file has no function for {etype}")
+        # By index, which makes a new object each time: two types may share a symbol, with other C
+        # types.
         function = library[abi.symbols[etype]]
         self._function = function
         self._operands = abi.operands

@@ -71,7 +71,7 @@ def supervise(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     board = Board(recv_handle(connection))
-    board.close_descriptor()
+    board.close_descriptor()  # the process of the runtime inherits the memory, and no way to it
     supervisor = _Supervisor(connection, board, program, arguments, limits)
     try:
         connection.send("here")
@@ -214,9 +214,8 @@ class _Supervisor:
             count = self._read()
             # A pipe that is full stops the runtime, and its time would count as that of the runtime.
             pause = _EVERY / 20 if count else _EVERY
-            if (
-                board.done
-            ):  # since the condition of the loop was tested: what it printed is no cause for death
+            # Done since the condition of the loop was tested: what it printed is no cause for death.
+            if board.done:
                 break
             printed += count
             if printed > _MOST_PRINTED:
@@ -263,7 +262,8 @@ class _Supervisor:
         self._read()
         for name, seen in zip(("output", "error"), self._printed.values(), strict=True):
             if seen:
-                self._board.note(remark=f"it writes on standard {name}: {_telling_line(seen)}")
+                line = _telling_line(seen)
+                self._board.note(remark=f"it writes on standard {name}: {line}")
         self._printed = dict.fromkeys(self._printed, b"")
 
     def _live(self, outputs: list[int]) -> NoReturn:

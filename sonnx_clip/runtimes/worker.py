@@ -76,7 +76,7 @@ def open_runtime(
         return missing(error), None
     board.call = OPENS
     version = printable(str(runtime.version))
-    models = list(runtime.run_texts.items())
+    models = list(runtime.run_texts.items())  # JSON has no keys that are true or false
     caller: Handle | None = None
     form: ModelForm | None = None
     if not models_only:
@@ -165,6 +165,7 @@ class Child:
                 began = "started" if is_program else "imported"
                 raise environment(self.name, f"while it was {began}: {died.words}")
             raise RuntimeDiedError(died.words)
+        # Its first note with a word, written before anything of a request.
         greeting = next(self._board.notes("word"))
         self.remarks = remarks_of(self._board)
         if greeting["word"] == "missing":
@@ -186,7 +187,7 @@ class Child:
             self.close()
             raise
         self.version: str = greeting["version"]
-        if greeting["word"] == "unsupported":
+        if greeting["word"] == "unsupported":  # its process has ended by itself
             self.close()
             opens_models = bool(greeting["models"])
             raise UnsupportedError(greeting["words"], self.version, opens_models=opens_models)
@@ -206,6 +207,7 @@ class Child:
         with suppress(OSError):
             self._connection.close()
         # Closing the connection ends it in an orderly way, which kills the runtime; a stuck one is killed.
+        # Longer than the supervisor takes to kill the processes of a runtime.
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
@@ -282,6 +284,7 @@ class Worker(Child):
         self.entries: int | None = greeting["entries"]
         self.few: bool = greeting["few"]
         self.models: dict[bool, RunText] = dict(greeting["models"])
+        # For reproducers of plain calls; those of forms have the texts of `models`.
         self._set_up: str = greeting["set_up"]
         self._form = None if greeting["form"] is None else ModelForm(**greeting["form"])
 
@@ -289,6 +292,7 @@ class Worker(Child):
         self, shape: Sequence[int], form: ModelForm | None = None
     ) -> tuple[list[str], str]:
         """The Python text of a call with X of a shape: statements after the operands, and the result."""
+        # A call of a form is made by a model of that form, a plain one by the model that was opened.
         set_up = self._set_up
         call = self.call
         if form is not None:

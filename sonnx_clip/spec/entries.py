@@ -1,4 +1,4 @@
-"""The entries of spec/clip.yaml, one class for each section but dialects and findings."""
+"""The entries of the YAML of an operator, one class for each section but dialects and findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load spec/clip.yaml as a `Spec`: document, structure, references, conditions.
+"""Load the YAML of an operator, spec/NAME.yaml, as a `Spec`: document, structure, references, conditions.
 
 `check_spec` compares a specification with the texts that it quotes.
 """

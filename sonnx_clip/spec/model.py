@@ -1,4 +1,4 @@
-"""The typed model of spec/clip.yaml, and the table of its sections."""
+"""The typed model of the YAML of an operator, and the table of its sections."""
 
 from __future__ import annotations
 

@@ -78,6 +78,12 @@ def test_wrong_settings_are_one_message(project: Path, text: str, message: list[
     assert len(ended.stderr.splitlines()) <= 2
 
 
+@pytest.mark.parametrize("text", ["input-shapes.x = [1, 0]", "runtimes = ['numpy', 1]"])
+def test_keys_of_another_table_are_not_suggested(project: Path, text: str) -> None:
+    (project / "sonnx-clip.toml").write_text(text)
+    assert "the keys here" not in run("lint", "model.onnx", cwd=project).stderr
+
+
 def test_key_of_pyproject_is_named_with_its_table(project: Path) -> None:
     (project / "pyproject.toml").write_text("[tool.sonnx-clip]\nbuilds = 'b'")
     assert "unknown key tool.sonnx-clip.builds" in run("lint", "model.onnx", cwd=project).stderr

@@ -453,3 +453,8 @@ def takes_computed_for_absent(model):
     """Drops an upper bound that is the result of a node."""
     computed = [node.output[0] for node in model.graph.node if node.op_type == "Min"]
     return _without_upper_bounds(model, computed)
+
+
+def opens_nothing(_model):
+    """A runtime that refuses every model."""
+    raise NotImplementedError("no model is supported")

@@ -187,6 +187,14 @@ def test_clip_that_is_read_twice_and_one_of_attributes(model, tmp_path):
     assert found["windows"][0]["chain"] == "Neg, Clip(0, 6)"
 
 
+def test_bounds_in_constant_nodes_of_numbers_are_seen(model):
+    text = """g (float[4] x) => (float[4] y) { low = Constant <value_float: float = 0.0> ()
+    high = Constant <value_float: float = 6.0> ()\n r = Relu (x)\n y = Clip (r, low, high) }"""
+    status, found = report("--runtime", "onnxruntime", "--model", model(text))
+    assert status == 0
+    assert found["windows"][0]["chain"] == "Relu, Clip(0, 6)"
+
+
 def test_unknown_shape_is_said_and_can_be_given(model):
     text = RELU_CLIP.replace("[2, 8]", "[n, 8]")
     file = model(text, low=0, high=1)

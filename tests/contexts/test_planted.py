@@ -323,6 +323,15 @@ def test_report_says_that_no_context_was_asked():
     assert done.stdout.count("it returned bytes") < 5
 
 
+def test_runtime_that_serves_no_operator_set_of_a_context_is_not_asked():
+    """Relu takes int16 from operator set 14 on; a function that opens no model serves none above 13."""
+    words = ("--onnx", f"{HERE}:opens_nothing", "--dtype", "int16", "--contexts", "relu-clip")
+    done = run("check", *words, cwd=repo_root())
+    assert done.returncode == 1
+    assert "not asked: 1 context of int16" in done.stdout
+    assert "no operator set up to 13" in done.stdout
+
+
 def test_contexts_of_a_type_without_clip_are_asked(tmp_path):
     words = ("--runtime", "onnxruntime", "--dtype", "int16", "--contexts", "identity-clip")
     status, report = checked(tmp_path, *words)

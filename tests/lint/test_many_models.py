@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from onnx import helper
+from onnx import helper, parser
 
 from tests.command import Ended, run
 from tests.lint.build import clip, graph, model, value
@@ -98,6 +98,16 @@ def test_rules_are_selected_and_ignored(folder: Path) -> None:
         assert "R4" in document["ignored"]
     assert lint(folder, "a.onnx", "--select", "C1").returncode == 0
     assert "R4" in lint(folder, "a.onnx", "--select", "C1").stdout
+
+
+def test_rule_that_is_judged_alone_has_a_remedy(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[2] X, float A, float B) => (float[2] Y)
+    { L = Identity (A) M = Identity (B) Y = Clip (X, L, M) }"""
+    (tmp_path / "model.onnx").write_bytes(parser.parse_model(text).SerializeToString())
+    ended = lint(tmp_path, "model.onnx", "--json", "--select", "scalar_bounds")
+    (node,) = json.loads(ended.stdout)["models"][0]["nodes"]
+    (finding,) = node["findings"]
+    assert "R4" in finding["remedy"]
 
 
 def test_unknown_rule_is_refused_with_the_nearest(folder: Path) -> None:

@@ -1,10 +1,13 @@
 """Workers as an executor: answers, errors, and what is ended; a scheduler in this process."""
 
 import os
+import pickle
 import re
+import sys
 import threading
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import dask
 import psutil
@@ -164,6 +167,12 @@ def test_process_that_does_not_start_says_why(tmp_path):
     variables = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
     with pytest.raises(FarProcessEndedError, match="ended: exited with status 1: planted"):
         call_in_process({**os.environ, **variables}, b"", lambda: False)
+
+
+@pytest.mark.parametrize("end", [os._exit, sys.exit])
+def test_process_that_ends_without_an_answer_is_reported(end):
+    with pytest.raises(FarProcessEndedError, match="ended: exited with status 0"):
+        call_in_process(os.environ, pickle.dumps(partial(end, 0)), lambda: False)
 
 
 def test_worker_that_differs_from_this_machine_is_refused():

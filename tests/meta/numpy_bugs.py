@@ -23,20 +23,25 @@ def _both(etype: str, kernel: str) -> tuple[str, str]:
 
 
 PROBED = """    if _has_nan(x):
-        _write_but_nan(x, keys.clip(lower, upper).view(UINT16), out)
+        limited = keys.clip(lower, upper)
+        _write_but_nan(x, limited.view(UINT16), out)
     else:
-        keys.clip(lower, upper, out=out.view(INT16))
+        results = out.view(INT16)
+        keys.clip(lower, upper, out=results)
 """
 
 BUGS = [
     Bug("the repair of zeros is dropped, upper bound +0", "kernels",
-        "    x.clip(lower, upper, out=out)\n    _make_zeros_plus(x, out.view(FORMATS[x.dtype].unsigned))\n",
+        "    x.clip(lower, upper, out=out)\n    form = FORMATS[x.dtype]\n"
+        "    _make_zeros_plus(x, out.view(form.unsigned))\n",
         "    x.clip(lower, upper, out=out)\n", _both("float32", "limit_by_plus_zero")),
     Bug("the repair of zeros is dropped, a bound -0", "kernels",
-        "    x.clip(lower, upper, out=out)\n    _make_zeros_minus(x, out.view(FORMATS[x.dtype].unsigned))\n",
+        "    x.clip(lower, upper, out=out)\n    form = FORMATS[x.dtype]\n"
+        "    _make_zeros_minus(x, out.view(form.unsigned))\n",
         "    x.clip(lower, upper, out=out)\n", _both("float64", "limit_by_minus_zero")),
     Bug("the repair of zeros is dropped in 16 bits", "kernels",
-        "    limit_across_zero(x, lower, upper, out)\n    _make_zeros_plus(x, out.view(UINT16))\n",
+        "    limit_across_zero(x, lower, upper, out)\n    bits = out.view(UINT16)\n"
+        "    _make_zeros_plus(x, bits)\n",
         "    limit_across_zero(x, lower, upper, out)\n", _both("bfloat16", "limit_up_to_plus_zero")),
     Bug("inverted bounds give min", "kernels", "    np.copyto(out, upper)\n", "    np.copyto(out, lower)\n",
         (*_both("int8", "fill"), *_both("float64", "fill"))),
@@ -48,7 +53,7 @@ BUGS = [
     Bug("no probe for NaN", "kernels", PROBED, "    keys.clip(lower, upper, out=out.view(INT16))\n",
         _both("float16", "limit_between_plus"), _both("float16", "limit_between_minus")),
     Bug("the bounds are not swapped where both have a minus sign", "kernels",
-        "keys.clip(upper, lower, out=out.view(UINT16))", "keys.clip(lower, upper, out=out.view(UINT16))",
+        "keys.clip(upper, lower, out=results)", "keys.clip(lower, upper, out=results)",
         _both("bfloat16", "limit_between_minus")),
     Bug("a mask is taken after the first write", "kernels", "    kept = np.subtract(entries, form.one)\n",
         "    x.clip(lower, upper, out=out)\n    kept = np.subtract(entries, form.one)\n",

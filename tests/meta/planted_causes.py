@@ -244,6 +244,9 @@ refuses_infinite_bounds = refusing(lambda _, l, m: np.isinf(l) or np.isinf(m), "
 refuses_negative_min = refusing(lambda _, l, _m: l < 0, "min must not be negative")
 # A runtime that traps invalid operations
 refuses_nan_in_x = refusing(lambda x, _l, _m: np.isnan(x).any(), "NaN in the input")
+refuses_nan_in_strided_x = refusing(
+    lambda x, _l, _m: not x.flags.c_contiguous and np.isnan(x).any(), "NaN in the input"
+)
 # MNN issue 794, NNAPI (onnxruntime issue 5427)
 serves_relu6_only = refusing(lambda _, l, m: not (l == 0 and m == 6), "only ReLU6 is supported")
 # IRON issue 198: the tile memory has a limit.

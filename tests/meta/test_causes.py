@@ -299,6 +299,12 @@ def test_condition_of_refused_calls_is_named(refused):
     assert not violations(one)
 
 
+def test_condition_on_entries_is_not_named_where_another_layout_serves_them():
+    report, one = found("refuses_nan_in_strided_x", "float32", few_calls)
+    assert one.refusal.condition is None
+    assert NAN_IN_X not in printed(report)
+
+
 def test_what_was_compared_says_how_many_calls_gave_a_result():
     report, one = found("refuses_max_at_most_min", "float32")
     compared, blind_spots = report.scope

@@ -42,7 +42,7 @@ TYPES = tuple(
 )  # every kernel is of one
 
 LIMIT = "    x.clip(lower, upper, out=out)\n\n\n# ---"
-FILL, FILL_16 = "np.copyto(out, upper)", "np.copyto(out.view(UINT16), upper)"
+FILL, FILL_16 = "np.copyto(out, upper)", "np.copyto(bits, upper)"
 
 
 def _beside(statement):

@@ -7,6 +7,7 @@ import pytest
 
 from sonnx_clip.conform.call_plan import kinds_of, planned_calls
 from sonnx_clip.conform.operator import operator_named
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.folders import repo_root
 from tests.command import run
 
@@ -40,6 +41,14 @@ def test_standard_finds_what_quick_does_not(name):
 def test_one_wrong_lane_of_eight_is_found():
     done = checked("max", "max_but_in_the_eighth_lane", "int8", "--json")
     assert violated(done) == {"first_wins"}
+
+
+def test_readings_are_compared_at_every_pair_of_special_values():
+    options = ("--operator", "min", "--runtime", "numpy", "--dtype", "float32", "--json")
+    (report,) = json.loads(run("check", *options, cwd=repo_root()).stdout)["types"]
+    special = len(special_patterns(operator_named("min").spec.element_type("float32")))
+    # Each layout has some answers beside: without a quarter of the pairs there would be fewer.
+    assert report["readings"]["answers"] > special**2 + 4000
 
 
 @pytest.mark.parametrize("name", ["max", "neg"])

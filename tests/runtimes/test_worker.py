@@ -5,7 +5,7 @@ import pytest
 
 from sonnx_clip.root.signature import CLIP_SIGNATURE
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Caller, Request, answer_on
+from sonnx_clip.runtimes.calls import OVERWRITTEN, Caller, Request, answer_on
 from sonnx_clip.runtimes.runtime import LIMITS, RUNTIMES
 from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
@@ -27,6 +27,19 @@ def test_scalars_count_as_arrays_of_rank_0():
     found = answer_on(board, asked)
     assert found.failures == {}
     assert found.bits.tolist() == [[1], [3]]
+
+
+def test_result_that_the_next_call_overwrites_is_noted():
+    kept = np.zeros(4, np.int16)
+
+    def reusing(x, l, m):
+        kept[...] = np.clip(x, l, m)
+        return kept
+
+    asked, board = request(), Board()
+    Caller(reusing, "int16", CLIP_SIGNATURE)(asked, board)
+    found = answer_on(board, asked)
+    assert {call: failure.words for call, failure in found.failures.items()} == {0: OVERWRITTEN}
 
 
 @pytest.mark.parametrize("name", RUNTIMES)

@@ -90,26 +90,54 @@
     .map(([name, verdict]) => el("span", { class: "nowrap" },
       el("a", { href: `#runtime-${name}` }, name), " ", chip(verdict, `v-${verdict.replaceAll(" ", "-")}`))));
 
+  // The words of the source of an entry with the lines at which they stand; its statement where it has no source.
+  const quotationOf = ({ source, lines, aliases, statement }) => {
+    if (!source) return el("p", {}, statement);
+    const others = Object.entries(aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`);
+    return el("blockquote", {}, source.cited && "In our words: ",
+      el("span", { title: source.quote }, source.readable),
+      el("footer", {}, `${source.title}; section “${source.section}”, `,
+        listed(lines.map((line) => toLine(source.page, line))), ` of ${source.file}`, others));
+  };
+
+  // The test vectors of an entry in an element type: a link to each class if they are few, else their number.
+  const vectorsOf = (e, type) => {
+    const number = e.vectors[type];
+    if (!number) return undefined;
+    if (e.classes.length > 3) return el("a", { href: `#v-${type}` }, `${number}`);
+    const covered = e.classes.filter((klass) => data.vectors[type][klass]);
+    return listed(covered.map((klass) => el("a", { href: `#v-${type}.${klass}` }, klass)));
+  };
+
+  // What is shown of an entry in one element type, or in all of them at once.
+  const cellRow = (e, { type, status, note }) => {
+    const ofAll = type === "all";
+    // In the row of a type the names of its obligations go without the type.
+    const nameOf = (id) => ofAll ? id : id.slice(id.indexOf(".") + 1);
+    const obligations = shownBy.get(`${e.id} ${type}`) ?? [];
+    return row(
+      ofAll ? "all at once" : type,
+      [chip(status), soft(note)],
+      listed(obligations.map((id) => to(id, nameOf(id)))),
+      vectorsOf(e, type),
+      verdictsOf(e, type));
+  };
+
   const render = {
-    entries: (group) => data.entries[group].map((e) => el("section", { class: "entry", id: `${e.section}-${e.id}` },
-      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", ")), exploreEntry(e), toTrace(e)),
-      e.source ? el("blockquote", {}, e.source.cited && "In our words: ", el("span", { title: e.source.quote }, e.source.readable), el("footer", {},
-        `${e.source.title}; section “${e.source.section}”, `,
-        listed(e.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
-        Object.entries(e.aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`)))
-        : el("p", {}, e.statement),
-      e.facts.length && el("dl", { class: "facts" }, e.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, code(value))])),
-      e.violated_by.length && el("p", {}, `A recorded answer violates it: ${e.violated_by.join("; ")}.`),
-      e.theorems.length && el("p", {}, "Coq: ", listed(e.theorems.map((name) => code(name))), "."),
-      e.classes.length && e.classes[0] !== e.id && el("p", {}, "Its vectors and verdicts are those of ", listed(e.classes.map((c) => to(c))), "."),
-      table(e.cells.map(({ type, status, note }) => row(
-        type === "all" ? "all at once" : type,
-        [chip(status), soft(note)],
-        listed((shownBy.get(`${e.id} ${type}`) ?? []).map((id) => to(id, type === "all" ? id : id.slice(id.indexOf(".") + 1)))),
-        e.vectors[type] && (e.classes.length > 3 ? el("a", { href: `#v-${type}` }, `${e.vectors[type]}`)
-          : listed(e.classes.filter((c) => data.vectors[type][c]).map((c) => el("a", { href: `#v-${type}.${c}` }, c)))),
-        verdictsOf(e, type))),
-      "Type", "Status", "Obligations", "Vectors", "Runtimes"))),
+    entries: (group) => data.entries[group].map((e) => {
+      const { classes } = e;
+      const hasOwnClasses = classes.length && classes[0] !== e.id; // a class has itself
+      return el("section", { class: "entry", id: `${e.section}-${e.id}` },
+        el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""),
+          soft(e.families.join(", ")), exploreEntry(e), toTrace(e)),
+        quotationOf(e),
+        e.facts.length && el("dl", { class: "facts" },
+          e.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, code(value))])),
+        e.violated_by.length && el("p", {}, `A recorded answer violates it: ${e.violated_by.join("; ")}.`),
+        e.theorems.length && el("p", {}, "Coq: ", listed(e.theorems.map((name) => code(name))), "."),
+        hasOwnClasses && el("p", {}, "Its vectors and verdicts are those of ", listed(classes.map((c) => to(c))), "."),
+        table(e.cells.map((cell) => cellRow(e, cell)), "Type", "Status", "Obligations", "Vectors", "Runtimes"));
+    }),
 
     obligations: (subject) => data.obligations[subject].map((o) => {
       const made = el("details", { class: "ob", id: `o-${o.id}` }, el("summary", {},

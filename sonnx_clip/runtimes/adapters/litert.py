@@ -40,6 +40,7 @@ def two_operators(etype: str) -> bytes:
 
 def open_type(etype: str) -> ClipFunction:
     """A function (x, min, max)."""
+    # One thread, as of ONNX Runtime.
     opened = interpreter.Interpreter(model_content=two_operators(etype), num_threads=1)
     shape: Any = None
 
@@ -53,6 +54,7 @@ def open_type(etype: str) -> ClipFunction:
         for index, array in enumerate((x, *bounds)):
             opened.set_tensor(index, array)
         opened.invoke()
+        # The fifth tensor is y.
         return opened.get_tensor(4)
 
     return clip

@@ -23,7 +23,7 @@ _FUNCTIONS: dict[str, tuple[str, Callable[..., object]]] = {
 """The function of an operator in ONNX, with its name in reproducers."""
 
 
-def _runtime_of(signature: Signature) -> Runtime:
+def _runtime_for(signature: Signature) -> Runtime:
     """The runtime of an operator; UserError if NumPy has no function for it."""
     if signature.op_type not in _FUNCTIONS:
         message = f"the runtime numpy has no function for {signature.op_type}"
@@ -40,8 +40,8 @@ def _runtime_of(signature: Signature) -> Runtime:
         imports="",
         call=lambda _: f"{name}({signature.call})",
         signature=signature,
-        of_operator=_runtime_of,
+        of_operator=_runtime_for,
     )
 
 
-RUNTIME = _runtime_of(CLIP_SIGNATURE)
+RUNTIME = _runtime_for(CLIP_SIGNATURE)

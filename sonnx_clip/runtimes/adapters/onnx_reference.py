@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def _open_model(model: bytes) -> ModelFunction:
     evaluator = ReferenceEvaluator(onnx.load_from_string(model))
 
+    # It computes by NumPy, which warns of NaNs and of overflows; the judgement is on the values.
     @np.errstate(invalid="ignore", over="ignore")
     def run(inputs: Mapping[str, Any]) -> Any:
         results: Any = evaluator.run(None, dict(inputs))

@@ -39,6 +39,8 @@ def open_model(model: bytes) -> ModelFunction:
 def _tensor(array: Any) -> openvino.Tensor:
     kept = array.copy(order="C")
     if array.dtype.name == "bfloat16":
+        # NumPy's bfloat16 is a type of ml_dtypes, which OpenVINO does not know: the bits are
+        # passed.
         return openvino.Tensor(kept.view(np.uint16), list(kept.shape), openvino.Type.bf16)
     return openvino.Tensor(kept)
 

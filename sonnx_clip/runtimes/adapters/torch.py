@@ -12,6 +12,7 @@ from sonnx_clip.runtimes.runtime import runtime_of_function
 
 def tensor(array: Any) -> torch.Tensor:
     """A copy of an array; NumPy and PyTorch exchange bfloat16 as bits."""
+    # X is read-only, and PyTorch has no tensors that are.
     if array.dtype.name == "bfloat16":
         return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
     return torch.from_numpy(array.copy())
