@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from sonnx_clip.backends.declared import opposite_function
 from sonnx_clip.backends.templating import header_lines
@@ -121,8 +121,8 @@ class _Equation:
 
     before: Expr
     after: Expr
-    id: str = "terms"
-    given: Expr | None = None
+    id: ClassVar[str] = "terms"
+    given: ClassVar[Expr | None] = None
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -160,6 +160,7 @@ def printer_of(theory: Theory) -> TermPrinter:
 
 def rewrite_theories(spec: Spec) -> Generated:
     """The theory file of all rewrites, and its obligations."""
+    # The source of rewrites is another file than that of the specification, in the second line.
     program, _ = header_lines(spec)
     header = f"(* {program}\n   Source: {FILE} and the operators of spec/ *)\n"
     modules: list[Module] = []

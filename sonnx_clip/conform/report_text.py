@@ -182,6 +182,7 @@ def _verdicts(report: TypeReport) -> Table:
     table.add_column(no_wrap=True)
     for label, row in reversed(VERDICT_TABLE.items()):
         if label in ids:
+            # As wide as the longest words, "depends on the form", and a blank.
             head = Text(f"  {verdict_words(label):20} ", row.style)
             classes = Text(", ".join(ids[label]))
             table.add_row(head, classes)
@@ -247,6 +248,7 @@ def _example(note: ReportLine, first: Deviation, *, pasted: bool) -> Iterator[st
     """The lines on the deviation that shows a note; if `pasted`, with its reproducer."""
     call = f"model with {note.form}" if note.form else first.layout
     yield f"    {note.etype}, {call}: {escape(first.shown)}"
+    # The text of a note may be these very words.
     if first.reason and first.reason not in note.text:
         yield f"    {escape(first.reason)}"
     if first.reproduce and pasted:

@@ -359,6 +359,7 @@ def _runtime_line(view: RuntimeView) -> Argument:
         result = f"{view.report.compared:,} answers compared, {recorded}"
     else:  # as of a version of Clip that a runtime does not implement
         result = "no answer compared"
+    # The name of a report on a version of ONNX's Clip has both (`records.read_reports`).
     folder = "build/dialects/" if " against " in view.name else "build/verdicts/"
     return _line(f"Runtime {view.name}", "its answers, class by class", result, folder)
 

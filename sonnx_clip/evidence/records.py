@@ -249,6 +249,7 @@ def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
 
 def _read_replay(path: Path) -> ReplayEvidence:
     values = {}
+    # A file that is no text is damaged, too: the message names the first field that it lacks.
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         name, _, value = line.partition(": ")
         values[name] = value

@@ -60,6 +60,7 @@ class StatedConstraint(Part):
 class Tags(Part):
     """The permanent numbers of tags: of the function and latitude, and of constraints by tensor."""
 
+    # The other keys are the tensors, which are called otherwise in each operator.
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, dict[Id, Number]] = Field(init=False)
 

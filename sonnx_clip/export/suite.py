@@ -89,6 +89,7 @@ class GrantedTable(Table):
     `keys` are the names of the operands behind the first tensor, whose values are the pool.
     """
 
+    # By keyword alone, since fields of `Table` have defaults and these have none.
     id: str = field(kw_only=True)
     keys: tuple[str, ...] = field(kw_only=True)
     also: Array = field(kw_only=True)
