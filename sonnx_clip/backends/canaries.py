@@ -31,7 +31,7 @@ from sonnx_clip.spec.wrong_operators import is_false_somewhere
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.claims.claim import Claim, Kind, Obligation
+    from sonnx_clip.claims.claim import Claim, ClaimKind, Obligation
     from sonnx_clip.language.printing import Piece
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
@@ -62,7 +62,7 @@ def render_canaries(spec: Spec) -> Generated:
     first_types = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first_types.values():
         modules = list(_modules(spec, etype))
-        kind: Kind = "canary"
+        kind: ClaimKind = "canary"
         if etype.family == "real":
             # With the axioms of the reals cvc5 finds no model, and takes all its time.
             kind = "smoke"

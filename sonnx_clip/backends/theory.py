@@ -14,7 +14,7 @@ from sonnx_clip.whyml.declarations import declarations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.claims.claim import Kind
+    from sonnx_clip.claims.claim import ClaimKind
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
 
@@ -45,7 +45,7 @@ class Goal:
     """
 
     name: str
-    kind: Kind
+    kind: ClaimKind
     shows: tuple[str, ...]
     title: str
     statement: str

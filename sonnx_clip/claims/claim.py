@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.language.tree import Kind as Sort
+from sonnx_clip.language.tree import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr, Name
 
 
-Kind: TypeAlias = Literal[
+ClaimKind: TypeAlias = Literal[
     "theorem", "refutation", "counterexample", "instance", "refinement", "equivalence", "finding", "smoke",
     "canary",
 ]  # fmt: skip
@@ -24,7 +24,8 @@ class Obligation:
     """One proof goal."""
 
     id: str  # permanent: <subject>.<goal>
-    kind: Kind  # a smoke obligation must *not* be Valid, a canary must be refuted, all others must be Valid
+    # kind: a smoke obligation must *not* be Valid, a canary must be refuted, all others must be Valid
+    kind: ClaimKind
     subject: str  # an element type of the YAML, or the name of a hand-written theory file
     shows: tuple[str, ...]  # the ids of the entries that it shows
     title: str  # one sentence for people
@@ -53,7 +54,7 @@ class Claim:
     subject: str  # the id of the element type, or `restrictions`
     name: str  # of its goal: C1_refuted
     role: str  # its part among the claims on an entry, as claims.yaml names it
-    kind: Kind  # of its obligation
+    kind: ClaimKind  # of its obligation
     shows: tuple[str, ...]  # the ids of the entries that it shows, the main one first
     title: str  # one sentence for people
     conclusion: Expr | Written  # a condition; or a formula in WhyML, which then is the whole claim
@@ -83,4 +84,4 @@ class Claim:
     @property
     def of_tensors(self) -> bool:
         """Whether its variables are tensors."""
-        return any(name.kind is Sort.TENSOR for name in self.variables)
+        return any(name.kind is Kind.TENSOR for name in self.variables)

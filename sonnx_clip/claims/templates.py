@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import yaml
 from pydantic import TypeAdapter
 
-from sonnx_clip.claims.claim import Claim, Kind, Written
+from sonnx_clip.claims.claim import Claim, ClaimKind, Written
 from sonnx_clip.claims.nodes import answers_of_cases, free_names, number_nodes, result_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
@@ -27,8 +27,7 @@ from sonnx_clip.language.scope import (
     kind_of,
     operator_function,
 )
-from sonnx_clip.language.tree import Expr, Name, Number, rewritten, substituted
-from sonnx_clip.language.tree import Kind as Sort
+from sonnx_clip.language.tree import Expr, Kind, Name, Number, rewritten, substituted
 from sonnx_clip.language.types import ElementType, Part
 from sonnx_clip.spec.entries import Witness
 from sonnx_clip.spec.wrong_operators import domain_of_names
@@ -39,16 +38,16 @@ if TYPE_CHECKING:
 SUBJECT = "restrictions"
 """The subject of claims on no element type."""
 # Each argument of a function has the sorts that it may have: here one.
-_B = (Sort.BOOL,)
-_E = (Sort.ELEMENT,)
-_T = (Sort.TENSOR,)
+_B = (Kind.BOOL,)
+_E = (Kind.ELEMENT,)
+_T = (Kind.TENSOR,)
 _FUNCTIONS = {
     **ELEMENT_FUNCTIONS,
     **DECLARED_FUNCTIONS,
     **CONVERSION,
     "same_value": FunctionType((_E, _E)),
     "distinct": FunctionType((_E, _E)),
-    "written_clip": FunctionType((_E, _E, _E), Sort.ELEMENT),
+    "written_clip": FunctionType((_E, _E, _E), Kind.ELEMENT),
     "typed": FunctionType((_T,)),
     "some_operand": FunctionType((_E, _B)),
     "some_answer": FunctionType((_E, _B)),
@@ -78,7 +77,7 @@ class Template(Part):
 
     goal: str
     role: str
-    kind: Kind = "theorem"
+    kind: ClaimKind = "theorem"
     title: str
     shows: str = "{id}"
     when: tuple[str, ...] = ()
@@ -239,12 +238,12 @@ def _claim(
         else:
             premises.append(made(text))
 
-    sort = Sort.TENSOR if template.tensors else Sort.ELEMENT
+    kind = Kind.TENSOR if template.tensors else Kind.ELEMENT
     variables = []
     for name in template.every.format_map(placeholders).split():
         # F is a bound before it is converted to the element type.
-        sort_of_variable = Sort.FLOAT if name == "F" else sort
-        variables.append(Name(name, sort_of_variable))
+        kind_of_variable = Kind.FLOAT if name == "F" else kind
+        variables.append(Name(name, kind_of_variable))
     written = template.written
     conclusion = _formula(written, placeholders) if written else made(template.holds)
     # Without variables a claim is about numbers of a witness, which are in the domain or are not.
@@ -272,8 +271,8 @@ def _formula(text: str, placeholders: Given) -> Written:
     parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
     for index in range(1, len(parts), 2):
         name = str(parts[index])
-        sort = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
-        parts[index] = placeholders.find(name) or Number(name.removeprefix("FLOAT "), sort)
+        kind = Kind.FLOAT if name.startswith("FLOAT ") else Kind.ELEMENT
+        parts[index] = placeholders.find(name) or Number(name.removeprefix("FLOAT "), kind)
     return Written(tuple(parts))
 
 
@@ -307,20 +306,20 @@ def condition(
 def _scope(
     spec: Spec,
     family: str,
-    kinds: Mapping[str, Sort],
+    kinds: Mapping[str, Kind],
     *,
     tensors: bool,
 ) -> Scope:
     """What a template may use: the variables of claims, `kinds` of expressions, functions and entries."""
     signature = spec.signature
     families = frozenset({family})
-    variables = dict.fromkeys(signature.all_ids, Sort.TENSOR if tensors else Sort.ELEMENT)
+    variables = dict.fromkeys(signature.all_ids, Kind.TENSOR if tensors else Kind.ELEMENT)
     if not tensors:
         # Y and Z are answers of readings, A is one that a latitude accepts; `let` binds OF_CASES.
-        variables |= dict.fromkeys((signature.second, *"YZA", "OF_CASES"), Sort.ELEMENT)
+        variables |= dict.fromkeys((signature.second, *"YZA", "OF_CASES"), Kind.ELEMENT)
 
-    of_no_arguments = Usable(0, Sort.BOOL, families)
-    of_all = Usable(len(signature.all_ids), Sort.BOOL, families)
+    of_no_arguments = Usable(0, Kind.BOOL, families)
+    of_all = Usable(len(signature.all_ids), Kind.BOOL, families)
     uses = {case.id: of_no_arguments for case in spec.cases}
     uses |= {klass.id: of_no_arguments for klass in spec.classes}
     uses |= {reading.predicate: of_all for reading in spec.readings}

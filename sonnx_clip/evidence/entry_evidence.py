@@ -489,9 +489,9 @@ def _meets_premise(spec: Spec, entry: Property) -> Covers:
 def _violated_by(operator: ProvedOperator, entry: Property) -> tuple[str, ...]:
     """The runtimes and element types of which a recorded answer makes a property false."""
     spec = operator.spec
-    # A claim on two results of Clip says nothing of one answer.
+    # A claim on two results of the operator says nothing of one answer.
     calls = {node.function for node in subtrees(entry.claim) if isinstance(node, Call)}
-    if "X2" in names_in(entry.claim) or "clip" in calls:
+    if spec.signature.second in names_in(entry.claim) or spec.signature.function in calls:
         return ()
 
     # As keys, in order: a place with many wrong answers is named once.

@@ -34,7 +34,7 @@ _RESERVED: Final = frozenset(
 _SETS: Final = ("set-logic", "set-info", "set-option")
 _GOAL: Final = "Goal "
 
-Goal: TypeAlias = tuple[str, str]  # theory and goal
+GoalName: TypeAlias = tuple[str, str]  # theory and goal
 Said: TypeAlias = tuple[Literal["assertion", "setting"], str, str]  # kind, name, statement
 
 
@@ -49,8 +49,8 @@ class Account:
     """
 
     said: set[Said] = field(default_factory=set)
-    refused: dict[Goal, str] = field(default_factory=dict)
-    smoke: dict[Goal, str] = field(default_factory=dict)
+    refused: dict[GoalName, str] = field(default_factory=dict)
+    smoke: dict[GoalName, str] = field(default_factory=dict)
 
 
 class UnaccountedError(ValueError):
@@ -68,8 +68,8 @@ class _Parts:
 
 
 def account(
-    tasks: Mapping[Goal, str],
-    contexts: Mapping[Goal, str],
+    tasks: Mapping[GoalName, str],
+    contexts: Mapping[GoalName, str],
     lemmas: frozenset[str],
     prover: str,
 ) -> Account:

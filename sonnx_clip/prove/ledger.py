@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sonnx_clip.prove.accounts import Goal, Said
+    from sonnx_clip.prove.accounts import GoalName, Said
     from sonnx_clip.prove.outcome import Reply
 
 _KIND = StoreKind(
@@ -42,7 +42,7 @@ class Listing:
         said: what the tasks say besides premises and goals; all of it was accounted for.
     """
 
-    tasks: Mapping[Goal, str]
+    tasks: Mapping[GoalName, str]
     said: frozenset[Said]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.accounts import Goal, Said
+    from sonnx_clip.prove.accounts import GoalName, Said
     from sonnx_clip.prove.ledger import Ledger
     from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.prove.snapshot import Why3
@@ -115,7 +115,7 @@ class ProofSession:
     # By the obligation's id and the prover.
     _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
     # What Why3 printed, by file.
-    _goals: dict[str, set[Goal]] = field(default_factory=lambda: defaultdict(set))
+    _goals: dict[str, set[GoalName]] = field(default_factory=lambda: defaultdict(set))
     _said: set[Said] = field(default_factory=set)
     _run: ProofRun = field(default_factory=ProofRun)
     _running: Running = field(default_factory=Running)

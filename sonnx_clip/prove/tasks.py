@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.accounts import Goal
+    from sonnx_clip.prove.accounts import GoalName
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.root.run_program import Ended, Running
 
-Texts: TypeAlias = "dict[Goal, str]"
+Texts: TypeAlias = "dict[GoalName, str]"
 
 WHY3_SECONDS: float = 300
 # In the folder of a snapshot, from which all names are relative.
@@ -49,7 +49,7 @@ class PrintedTasks:
         complaint: Why3's words if it failed: then there may be no task, or not all.
     """
 
-    tasks: Mapping[Goal, Task]
+    tasks: Mapping[GoalName, Task]
     account: Account
     complaint: str = ""
 
@@ -147,12 +147,12 @@ def _printed(
     return PrintedTasks(tasks, accounted, complaint)
 
 
-def _is_smoke(goal: Goal) -> bool:
+def _is_smoke(goal: GoalName) -> bool:
     _, name = goal
     return name.startswith("smoke_")
 
 
-def _whole(goals: Iterable[Goal]) -> list[str]:
+def _whole(goals: Iterable[GoalName]) -> list[str]:
     """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
     theories: set[str] = set()
     with_smoke: set[str] = set()
@@ -208,7 +208,7 @@ def _errors(stderr: str) -> str:
     return harmless.sub("", stderr).strip()
 
 
-def _read(path: Path, stems: Sequence[str]) -> tuple[str, Goal, str]:
+def _read(path: Path, stems: Sequence[str]) -> tuple[str, GoalName, str]:
     """File, theory and goal, and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
     # The longest, because the stem of one file may begin that of another.
     possible = [stem for stem in stems if path.name.startswith(f"{stem}-")]

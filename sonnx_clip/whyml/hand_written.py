@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.claims.claim import Kind, Obligation
+from sonnx_clip.claims.claim import ClaimKind, Obligation
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.whyml.declarations import declarations
@@ -119,7 +119,7 @@ def _obligation(
     form = d.form.split()
     is_program = form[0] == "let"
     # `let rec lemma` is a program whose contract is a theorem, proved by recursion.
-    kind: Kind = "refinement" if is_program and "lemma" not in form else "theorem"
+    kind: ClaimKind = "refinement" if is_program and "lemma" not in form else "theorem"
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
     elif not d.comment:

@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
-from sonnx_clip.claims.claim import Kind, Obligation
+from sonnx_clip.claims.claim import ClaimKind, Obligation
 from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -90,7 +90,7 @@ def _obligation(
     title = titles[id_] if id_ in titles else titles[name]
     yield Obligation(
         id=id_,
-        kind="refinement" if is_program else cast("Kind", attributes["kind"]),
+        kind="refinement" if is_program else cast("ClaimKind", attributes["kind"]),
         subject=subject,
         shows=tuple(attributes["shows"].split(",")),
         title=title,
