@@ -104,8 +104,9 @@ class ComparedResults:
         # A scalar has one value for the whole call, which is broadcast.
         values = [pool[in_pool] for pool in self.request.pools]
         values += [scalar[calls] for scalar in self.request.scalars]
-        values.append(expected.ravel()[in_results])
-        values.append(results.ravel()[in_results])
+        all_expected = expected.ravel()
+        all_results = results.ravel()
+        values += [all_expected[in_results], all_results[in_results]]
         places = flat + first * self.request.length
         return Deviations(places, tuple(values), is_whole, flat)
 

@@ -120,13 +120,14 @@ def _cause(context: ContextReport, wrong: ContextDeviation) -> tuple[object, ...
 
 def _block(group: Sequence[LocatedDeviation]) -> Iterator[str]:
     """The lines on wrong results of one cause: where, the first of them, and what is to blame."""
-    first = group[0].wrong
+    located = group[0]
+    first = located.wrong
     results = sum(entry.wrong.results for entry in group)
     graphs = sum(entry.wrong.pairs for entry in group)
     kind = KINDS[first.kind]
     yield f"{kind}: {places(group)}; {results:,} results in {counted(graphs, 'graph')}"
     yield f"  {first.asked}, X = {first.x}: got {first.got}, expected {first.expected}"
-    yield f"  {_other_ways(first)} ({group[0].etype}, operator set {first.opset})"
+    yield f"  {_other_ways(first)} ({located.etype}, operator set {first.opset})"
     if first.step:
         # One node at a time is run without optimisation, where a runtime offers that.
         optimised = " with optimisation" if first.one_by_one == first.expected else ""

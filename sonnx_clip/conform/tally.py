@@ -343,7 +343,8 @@ class Tally:
         # Of every deviation, not of the sample: a place is named only if all deviations are there.
         rows, entries = np.divmod(flat, results.request.length)
         lengths = results.lengths(rows)
-        classes = results.expected.classes.ravel()[flat]
+        all_classes = results.expected.classes.ravel()
+        classes = all_classes[flat]
         layout = results.request.layout
         for index in np.unique(classes).tolist():
             of_class = classes == index

@@ -285,7 +285,8 @@ def _without_any_bound(context: Context) -> Iterator[_Candidate]:
     clips = [place for place, step in enumerate(context.steps) if step.op_type == "Clip"]
     if not clips:
         return
-    first, last = clips[0], clips[-1]
+    first = clips[0]
+    last = clips[-1]
     are_adjacent = last - first == len(clips) - 1
     if not are_adjacent:
         return

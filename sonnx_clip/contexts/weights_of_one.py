@@ -95,7 +95,8 @@ def single_numbers(window: Window, tensor: Tensor, values: Array) -> Array:
     batch_and_channels = (everywhere, channels)
     places = (*batch_and_channels, *[spaced] * axes)[:axes]
     numbers = np.zeros(tensor.shape, tensor.etype)
-    numbers[places] = np.resize(_special_first(values), numbers[places].shape)
+    room = numbers[places].shape
+    numbers[places] = np.resize(_special_first(values), room)
     return numbers
 
 
@@ -123,7 +124,8 @@ def _kernels(window: Window) -> Sequence[_Kernel]:
 
 
 def _kernel(node: onnx.NodeProto, constants: Mapping[str, Array]) -> _Kernel | None:
-    weight, bias = [*node.input[1:], ""][:2]
+    _, weight, *others = node.input
+    bias = others[0] if others else ""  # it may be absent
     weights = constants.get(weight)
     if weights is None or weights.dtype.kind != "f":
         return None
