@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.conform.verdict_table import FAILING, VERDICT_TABLE, Outcome, worst_verdict
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from sonnx_clip.contexts.context_report import ContextReport
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.spec import Spec
+
+    Places: TypeAlias = Mapping[str, tuple[str, ...]]
 
 FORMS = "forms of a model"
 """The unit of a share where only forms of a model deviate."""
@@ -81,7 +83,7 @@ class ReportLine:
 
     head: str
     outcome: Outcome
-    places: Mapping[str, tuple[str, ...]]
+    places: Places
     text: str = ""
     form: str = ""
     deviations: tuple[Deviation, ...] = field(default=(), compare=False)
@@ -295,13 +297,21 @@ def _merged(lines: Iterable[ReportLine]) -> list[ReportLine]:
     merged: dict[tuple[str, str, Outcome], ReportLine] = {}
     for line in lines:
         key = (line.head, line.text, line.outcome)
-        first = merged.setdefault(key, line)
-        places = dict(first.places)
-        for etype, ids in line.places.items():
-            distinct = dict.fromkeys((*places.get(etype, ()), *ids))
-            places[etype] = tuple(distinct)
-        merged[key] = replace(first, places=places)
+        first = merged.get(key)
+        if first is None:
+            merged[key] = line
+        else:
+            merged[key] = replace(first, places=_united(first.places, line.places))
     return list(merged.values())
+
+
+def _united(first: Places, second: Places) -> Places:
+    """The places of both, each element type and each class once."""
+    united = dict(first)
+    for etype, ids in second.items():
+        distinct = dict.fromkeys((*united.get(etype, ()), *ids))
+        united[etype] = tuple(distinct)
+    return united
 
 
 def _notes_on_type(report: TypeReport, *, required: bool) -> Iterator[ReportLine]:

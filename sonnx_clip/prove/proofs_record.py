@@ -180,6 +180,7 @@ def require_digest(digest: str, spec: Spec, path: Path, todo: str) -> None:
 def prove_command(spec: Spec, build: Path = BUILD) -> str:
     """The command that writes the record of a specification into a build folder."""
     words = ["sonnx-clip", "prove"]
+    # Without the option `prove` is about the operator whose theories are in generated/.
     if not is_rendered(spec):
         words += ["--operator", spec.signature.function]
     if build != BUILD:
@@ -220,6 +221,7 @@ def known(build: Path, spec: Spec, obligations: Iterable[Obligation]) -> dict[st
         return {}
     if record.about.spec_digest != spec.digest:
         return {}
+    # Last, since every theory is read for it.
     if record.about.files != theory_digests(root):
         return {}
     recorded = [obligation_by_id[outcome.id] for outcome in record.outcomes]

@@ -111,6 +111,7 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> tuple[Covered, .
     covered: list[Covered] = []
     for page in spec.texts:
         covered += _covered(document, file, page)
+    # Names first: where one is misspelt, the entry that is meant would be reported as not named.
     raise_first(document, _check_names(spec, file, set(obligations)))
     raise_first(document, _check_quotations(spec, covered))
     return tuple(covered)

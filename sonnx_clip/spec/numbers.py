@@ -215,6 +215,7 @@ def _check_dialect_example(spec: Spec, way: Way, example: DialectExample) -> Ite
             for text in pair:
                 encode(text, etype)
     except UserError as error:
+        # It does not tell which number is wrong, so that the whole example is the place.
         yield Diagnostic((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
 
 

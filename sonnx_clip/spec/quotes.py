@@ -54,6 +54,7 @@ def lines_of(spec: Spec, source: Source) -> tuple[int, ...]:
     page = spec.page(source.page)
     text = source_text(repo_file(page.file))
     lines: set[int] = set()
+    # That the section is missing is for `check_quotes` to report.
     for start, _ in text.spans(source.section, source.quote) or ():
         lines.add(text.line(start))
     return tuple(sorted(lines))
