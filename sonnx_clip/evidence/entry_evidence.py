@@ -58,7 +58,9 @@ def entries_of(
     shown_by = _by_entry(outcomes, [etype.id for etype in spec.element_types])
     requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
-        if section.name == REWRITES:  # of spec/rewrites.yaml: those that the obligations of the operator show
+        if (
+            section.name == REWRITES
+        ):  # of spec/rewrites.yaml: those that the obligations of the operator show
             yield from rewrite_entries(shown_by)
             continue
         for entry in _listed(spec, section.name):

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.root.folders import repo_root
 from tests.command import COMMAND
@@ -15,6 +17,7 @@ from tests.command import COMMAND
 PATIENCE = 120  # seconds
 
 
+@pytest.mark.nightly
 def test_interrupt_in_the_first_unit_reports_what_was_compared(tmp_path):
     report = tmp_path / "report.json"
     runtime = "tests.meta.planted_deaths:is_wrong_and_takes_80_ms_after_500_calls"

@@ -45,6 +45,7 @@ def test_without_names_every_context_is_asked(tmp_path):
     assert text.count('name="context-') > 40
 
 
+@pytest.mark.nightly
 def test_reproducers_run(tmp_path):
     script = tmp_path / "again.sh"
     run(*CHECK, "relu-clip", "--few-calls", "--repro", str(script))
@@ -73,6 +74,7 @@ def test_wrong_arguments_get_one_message(arguments, named):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_journal_keeps_contexts_and_two_runs_agree(tmp_path):
     """The second run takes the results from the journal, a third one makes them again: the same report."""
     journal = ("--journal", str(tmp_path / "journal"))

@@ -257,7 +257,9 @@ def test_command_that_writes_two_gigabytes_is_asked_three_graphs(script):
         assert TOO_MUCH[script] in report.refusals[0].words
 
 
-@pytest.mark.parametrize("name", ["ends", "prints_without_end"])
+@pytest.mark.parametrize(
+    "name", ["ends", pytest.param("prints_without_end", marks=pytest.mark.nightly)]
+)
 def test_optimiser_that_dies_for_every_graph_is_asked_three(name):
     found = optimised(name, "relu-clip", "clip-clip", few=True)
     assert {(report.verdict, report.graphs) for report in found.values()} == {("crashed", 0)}

@@ -89,6 +89,7 @@ def test_prover_that_proves_everything_fails_the_run(liars, bench, tmp_path):
     assert bench.prove("--only", GOAL, "--json").document["run"]["asked"] > 0
 
 
+@pytest.mark.nightly
 def test_prover_replaced_by_a_liar_is_asked_again(bench, tmp_path):
     """Nothing is new but the bytes of the prover: no answer of the program before stands for it."""
     assert bench.prove("--only", GOAL).status == 0

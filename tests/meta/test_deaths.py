@@ -57,6 +57,7 @@ def test_deadly_runtime_gets_its_verdict(name):
         assert f"from tests.meta.planted_deaths import {name}" in first.reproduce
 
 
+@pytest.mark.nightly
 def test_runtime_that_hangs_in_a_fork_has_the_shortest_reproducer():
     report, classes = judged("is_wrong_and_hangs_in_a_fork", plan=three_layouts)
     require_due(report, Due("violates", "", {"high_ordinary": "violates"}))

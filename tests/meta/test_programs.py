@@ -105,7 +105,7 @@ FAULTS = {
     "wrong_type": Due("violates", "", {"C3": "violates"}),
 }  # fmt: skip
 FAST = {
-    "wrong_in_one_class", "dies_at_a_triple", "hangs_with_children", "leaves_a_daemon", "prints",
+    "wrong_in_one_class", "dies_at_a_triple", "leaves_a_daemon", "prints",
     "refuses_rank_2", "rank_1_alone", "sees_a_fault", "wrong_type",
 }  # fmt: skip
 

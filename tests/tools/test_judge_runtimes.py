@@ -85,6 +85,7 @@ def test_record_of_another_operator_is_current_for_its_specification() -> None:
     assert "under an earlier spec/identity.yaml" in judging.page(RECORDS, [earlier], [])
 
 
+@pytest.mark.nightly
 def test_record_keeps_what_a_report_found() -> None:
     report = run_campaign(
         CheckOptions("numpy", ["int8", "float16", "bfloat16"], of=clip_operator())
