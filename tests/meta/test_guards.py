@@ -38,7 +38,8 @@ FAULTS = {
     "forks": Due("conforms"),
 }
 FAST = {
-    "writes_into_x", "reads_past_x", "writes_into_min", "leaves", "raises_no_text", "returns_x", "prints", "closes_every_descriptor", "forks",
+    "writes_into_x", "reads_past_x", "writes_into_min", "leaves", "raises_no_text", "returns_x",
+    "prints", "closes_every_descriptor", "forks",
 }  # fmt: skip
 
 
