@@ -317,6 +317,7 @@ def test_optimiser_that_refuses_every_model_is_no_success(tmp_path):
     assert int8.verdict == "unsupported"
 
 
+@pytest.mark.nightly
 def test_report_says_that_no_context_was_asked():
     words = ("--optimiser", f"{HERE}:garbage", "--dtype", "int8", "--contexts")
     done = run("check", *words, cwd=repo_root())

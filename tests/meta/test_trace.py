@@ -96,6 +96,7 @@ def test_kernel_that_cannot_be_traced_is_refused_with_its_place(case, tmp_path, 
     assert stop.value.todo
 
 
+@pytest.mark.nightly
 def test_path_that_no_sample_takes_is_not_proved_complete(bench, tmp_path):
     """A branch on one pattern that is not among the samples: tracing misses it, and the provers do not."""
     begin = "    if low < form.minus_zero:\n        return _from_plus"

@@ -137,6 +137,7 @@ def test_the_example_in_the_documentation_is_a_specification(tmp_path):
     assert told.stdout.startswith("float32: sign(-0) = 0")
 
 
+@pytest.mark.nightly
 def test_the_number_of_a_case_need_not_be_one_of_a_type_that_lacks_the_case(tmp_path):
     """Sign gives -1, which is no unsigned integer."""
     write_example(tmp_path)

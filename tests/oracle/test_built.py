@@ -41,6 +41,7 @@ def kept(library):
     return keep(library)
 
 
+@pytest.mark.nightly
 def test_installed_kernels_are_used_and_tried_again_only_if_damaged(monkeypatch):
     tried = []
     real = built.ctypes.CDLL
