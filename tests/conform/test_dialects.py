@@ -109,6 +109,7 @@ def test_example_of_a_model_without_a_bound_shows_none_and_names_the_cause(name)
     assert all(first.shown in text and first.explanation in text for text in texts)
 
 
+@pytest.mark.nightly
 def test_raising_call_of_a_model_without_a_bound_is_repeated():
     report = compared("raises_for_zero_without_max", 13, "float32")
     found = deviations(report)

@@ -48,6 +48,8 @@ def test_every_family_has_rewrites_with_wrong_conditions():
     assert {c.subject for c in of_rewrites} == FAMILIES
 
 
+# Every run of the proofs fails where a canary is not refuted.
+@pytest.mark.nightly
 def test_canaries_are_refuted_and_sent_with_whatever_is_sent(bench):
     sent = []
     asked = prove_all.ask
