@@ -23,6 +23,13 @@ def refused(build, tmp_path):
     return str(error.value)
 
 
+def test_command_that_writes_the_proofs_names_their_folder(tmp_path):
+    build = tmp_path / "results"
+    with pytest.raises(UserError) as caught:
+        records.read_records(build, load_spec(), ())
+    assert caught.value.todo == f"run: sonnx-clip prove --build {build}"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
