@@ -44,17 +44,15 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
         subject: the element type, or ``restrictions``; all of them if it is None.
 
     Raises:
-        UserError: the theories have not been generated.
+        UserError: the theories have not been generated, or their titles are not theirs.
     """
     paths = sorted(repo_file(FOLDER).glob("*.mlw"))
-    titles_file = repo_file(TITLES)
-    if not paths or not titles_file.is_file():
+    if not paths:
         raise UserError(
             "the obligations have not been generated",
             str(repo_file(FOLDER)),
             "run: sonnx-clip generate",
         )
-    titles = json.loads(titles_file.read_bytes())
     # Files are left out by their names, unread: one element type has few of the many.
     of_subject = [
         path
@@ -62,11 +60,28 @@ def rendered_obligations(subject: str | None = None) -> tuple[Obligation, ...]:
         if subject in (None, _subject(path)) and not path.name.startswith(_CANARIES)
     ]
     obligations: list[Obligation] = []
+    titles = _read_titles()
     with without_collection():
         for path in of_subject:
             for declaration in declarations(path.read_text(encoding="utf-8")):
                 obligations += _obligation(path, declaration, titles)
     return tuple(obligations)
+
+
+def _read_titles() -> Mapping[str, str]:
+    """The titles of goals, by the name of the goal or the id of its obligation."""
+    try:
+        titles = json.loads(repo_file(TITLES).read_bytes())
+    except (OSError, ValueError) as error:
+        raise _unusable_titles() from error
+    if not isinstance(titles, dict):
+        raise _unusable_titles()
+    return titles
+
+
+def _unusable_titles() -> UserError:
+    message = "the titles of the obligations are missing, damaged or of other theories"
+    return UserError(message, str(repo_file(TITLES)), "run: sonnx-clip generate")
 
 
 def _subject(path: Path) -> str:
@@ -87,7 +102,9 @@ def _obligation(
     subject = _subject(path)
     id_ = f"{subject}.{name}"
     # Under its id where it differs between element types, else once under its name.
-    title = titles[id_] if id_ in titles else titles[name]
+    title = titles.get(id_) or titles.get(name)
+    if title is None:
+        raise _unusable_titles()
     yield Obligation(
         id=id_,
         kind="refinement" if is_program else cast("ClaimKind", attributes["kind"]),
