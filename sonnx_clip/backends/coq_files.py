@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.backends.coq_formats import capitalised, render_formats
+from sonnx_clip.backends.coq_formats import render_formats
 from sonnx_clip.backends.coq_printer import CoqPrinter
 from sonnx_clip.backends.declared import definitions_of
 from sonnx_clip.backends.templating import CoqStatement, template
@@ -17,6 +17,7 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import subtrees
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import capitalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

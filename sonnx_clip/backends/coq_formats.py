@@ -13,6 +13,7 @@ from sonnx_clip.claims.nodes import variables_of
 from sonnx_clip.language import show_bits, tree
 from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.values import encode, float_bits, identical
+from sonnx_clip.root.terminal import capitalised
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers, same_value
 
@@ -40,11 +41,6 @@ def render_formats(spec: Spec) -> str:
             }
         )
     return template("formats.v.j2").render(header=header(spec), formats=formats)
-
-
-def capitalised(title: str) -> str:
-    """The title of a claim as a sentence; `str.capitalize` would change the ids in it."""
-    return title[0].upper() + title[1:]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sonnx_clip.conform.reproduce import command_line
@@ -86,7 +86,7 @@ class ReportLine:
     places: Places
     text: str = ""
     form: str = ""
-    deviations: tuple[Deviation, ...] = field(default=(), compare=False)
+    deviations: tuple[Deviation, ...] = ()
     share: Share | None = None
 
     @property

@@ -14,6 +14,7 @@ from sonnx_clip.explain.dialects_table import dialect_row
 from sonnx_clip.explain.finding_views import quoted_words
 from sonnx_clip.language import encode, show_bits, unparse
 from sonnx_clip.language.tree import Call, Connective, names_in, subtrees
+from sonnx_clip.root.terminal import capitalised
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
 from sonnx_clip.spec.quotes import lines_of
@@ -256,8 +257,8 @@ def _traced(trace: _Trace) -> Entry:
             return _dialect_example(trace, entry) if of_dialect else _example(trace, entry)
         case "classes":
             return trace.evidence(
-                title=_capital(entry.title),
-                statement=f"{_capital(entry.matters)}.",
+                title=capitalised(entry.title),
+                statement=f"{capitalised(entry.matters)}.",
                 role="class",
                 families=entry.families,
                 facts=(("case", entry.case), ("condition within the case", unparse(entry.when))),
@@ -289,10 +290,6 @@ def _traced(trace: _Trace) -> Entry:
             return _dialect(trace, entry)
         case _:
             return _element_type(trace, entry)
-
-
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
 
 
 def _interpretation(entry: Any) -> Facts:

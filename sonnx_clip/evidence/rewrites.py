@@ -8,6 +8,7 @@ from sonnx_clip.evidence.cells import cell_of
 from sonnx_clip.evidence.evidence_model import ALL_TYPES, Entry
 from sonnx_clip.rewrites.rewrite import known_rewrites, known_theorems
 from sonnx_clip.rewrites.views import words_of_condition
+from sonnx_clip.root.terminal import capitalised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +64,7 @@ def _entry(
     return Entry(
         id=entry.id,
         section=SECTION,
-        title=f"{entry.title[0].upper()}{entry.title[1:]}",
+        title=capitalised(entry.title),
         statement=f"{entry.before} becomes {entry.after}. {entry.why}",
         role="rewrite",
         requirement=False,

@@ -165,6 +165,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def capitalised(title: str) -> str:
+    """A title as the beginning of a sentence; `str.capitalize` would change the ids in it."""
+    return f"{title[0].upper()}{title[1:]}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in an English list: ``X, L and M``."""
     *first, last = names
