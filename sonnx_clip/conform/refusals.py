@@ -270,11 +270,11 @@ _KINDS: dict[str, Kind] = {
 
 def _calls_with(request: Request, etype: ElementType, kind: Kind) -> Array:
     """Whether each call of a request has an entry of a kind."""
-    dtype = numpy_type(etype.id)
-    if dtype.kind in "iu":  # no integer is a NaN or infinite
-        return np.zeros(request.count, bool)
-    values = request.pool.view(dtype)
+    values = request.pool.view(numpy_type(etype.id))
     values_of_kind = np.asarray(kind(values))
+    # Integers are of no kind, nor are most random floats: the entries of calls need not be looked up then.
+    if not values_of_kind.any():
+        return np.zeros(request.count, bool)
     is_of_kind = values_of_kind[entry_indices(request)]
     if request.lengths is not None:
         lengths = request.lengths[:, None]
